@@ -1,0 +1,3 @@
+//! Wavecast answers, without a GPU: how fast can this kernel be on that GPU, what holds it back, and what would change that?
+
+pub mod units;

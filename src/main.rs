@@ -1,0 +1,3 @@
+//! The `wavecast` program.
+
+fn main() {}

@@ -1,0 +1,80 @@
+//! Numbers as text: at most six significant digits, a point, no exponent, the same on every machine.
+
+/// `value` rounded to `digits` significant digits, without exponent or trailing zeros.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf".into() } else { "-inf".into() };
+    }
+    if value.is_nan() {
+        return "nan".into();
+    }
+    let scientific = format!("{:.*e}", digits.saturating_sub(1), value);
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let rounded: f64 = scientific.parse().unwrap_or(value);
+    decimal(rounded, (digits as i32 - 1 - exponent).max(0) as usize)
+}
+
+/// `value` with at most `places` decimal places, without trailing zeros.
+pub fn decimal(value: f64, places: usize) -> String {
+    let text = format!("{value:.places$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+/// A whole number with commas between groups of three digits, for people.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Four significant digits in the largest unit that leaves a mantissa of at least 1. A binary unit is
+/// taken only where it gives a whole number of quarters, so that caches read in KiB and DRAM in GB.
+pub(super) fn with_unit(value: f64, units: &[(&str, f64)]) -> String {
+    let base = units.iter().find(|(_, scale)| *scale == 1.0).map_or("", |(name, _)| name);
+    if value == 0.0 || !value.is_finite() {
+        return format!("{} {base}", significant(value, 4));
+    }
+    let binary = |name: &str| name.contains("iB");
+    let fits = |&&(_, scale): &&(&str, f64)| value.abs() * (1.0 + 5e-5) >= scale;
+    let whole = |&&(name, scale): &&(&str, f64)| binary(name) && (value / scale * 4.0).fract() == 0.0;
+    let largest_binary = units.iter().rev().filter(|(name, _)| binary(name)).find(fits).filter(|u| whole(&u));
+    // The first unit of a size is the standard one (`FLOP/s` before `OP/s`, `us` before its Greek form).
+    let mut decimal_units: Vec<(&str, f64)> = Vec::new();
+    for &(name, scale) in units {
+        if !binary(name) && decimal_units.iter().all(|(_, s)| *s != scale) {
+            decimal_units.push((name, scale));
+        }
+    }
+    let (name, scale) = match largest_binary {
+        Some(&unit) => unit,
+        None => decimal_units.iter().rev().find(|u| fits(u)).copied().unwrap_or(decimal_units[0]),
+    };
+    format!("{} {name}", significant(value / scale, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits() {
+        assert_eq!(significant(1234567.0, 6), "1234570");
+        assert_eq!(significant(0.000123456, 3), "0.000123");
+        assert_eq!(significant(99.9999, 4), "100");
+        assert_eq!(significant(62.5, 6), "62.5");
+        assert_eq!(significant(-0.5, 3), "-0.5");
+        assert_eq!(decimal(-0.0001, 2), "0");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(12), "12");
+    }
+}
