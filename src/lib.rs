@@ -1,3 +1,29 @@
 //! Wavecast answers, without a GPU: how fast can this kernel be on that GPU, what holds it back, and what would change that?
+//!
+//! One pipeline of value types:
+//!
+//! ```text
+//! Gpu + Kernel -> Occupancy, Launch -> Schedule -> Roofline -> TimeEstimate -> Verdict -> Analysis -> Report
+//! ```
+//!
+//! Modules in reading order, each using only what stands before it.
 
 pub mod units;
+
+pub mod gpu;
+
+pub mod occupancy;
+
+pub mod kernel;
+
+pub mod launch;
+
+pub mod schedule;
+
+pub mod roofline;
+
+pub mod time;
+
+pub mod verdict;
+
+pub mod analysis;

@@ -1,0 +1,27 @@
+//! Embeds the GPU and scenario files, so that the program needs no data folder.
+
+use std::{env, fmt::Write, fs, path::Path};
+
+fn main() {
+    let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    for (constant, folder, target) in
+        [("GPU_FILES", "gpus/nvidia", "gpus.rs"), ("SCENARIO_FILES", "scenarios", "scenarios.rs")]
+    {
+        let mut code = String::new();
+        println!("cargo:rerun-if-changed={folder}");
+        let mut files: Vec<_> = fs::read_dir(Path::new(&root).join(folder))
+            .unwrap_or_else(|e| panic!("{folder}: {e}"))
+            .map(|entry| entry.expect("a readable folder entry").path())
+            .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+            .collect();
+        files.sort();
+        writeln!(code, "pub(crate) const {constant}: &[(&str, &str)] = &[").expect("writing to a string");
+        for path in files {
+            let stem = path.file_stem().and_then(|s| s.to_str()).expect("a UTF-8 file name");
+            writeln!(code, "    ({stem:?}, include_str!({:?})),", path.display().to_string()).expect("writing to a string");
+        }
+        code.push_str("];\n");
+        fs::write(Path::new(&out).join(target), code).expect("a writable OUT_DIR");
+    }
+}

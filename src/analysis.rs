@@ -1,0 +1,44 @@
+//! The pipeline: a kernel and a grid on a GPU, through launch, schedule, time, roofline and verdict.
+
+use crate::{
+    gpu::Gpu,
+    kernel::Kernel,
+    launch::{Launch, LaunchError},
+    roofline::{Point, Roofline, points, roofline},
+    schedule::{Schedule, schedule},
+    time::{TimeEstimate, Timing, estimate},
+    verdict::{Verdict, verdict},
+};
+
+/// Everything that is known about one launch on one GPU.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// The GPU, with what-ifs applied.
+    pub gpu: Gpu,
+    /// The checked launch with its occupancy.
+    pub launch: Launch,
+    /// Waves and tail.
+    pub schedule: Schedule,
+    /// Terms and estimate.
+    pub time: TimeEstimate,
+    /// Ceilings of the GPU.
+    pub roofline: Roofline,
+    /// Where the kernel lies, one point per memory level.
+    pub points: Vec<Point>,
+    /// Bound, findings, what would help.
+    pub verdict: Verdict,
+}
+
+/// Runs the pipeline.
+///
+/// # Errors
+/// The launch cannot run on the GPU.
+pub fn analyse(gpu: &Gpu, kernel: Kernel, grid_blocks: u64, timing: Timing) -> Result<Analysis, LaunchError> {
+    let launch = Launch::new(gpu, kernel, grid_blocks)?;
+    let schedule = schedule(launch.grid_blocks, gpu.sm.count, launch.occupancy.blocks_per_sm);
+    let time = estimate(gpu, &launch, &schedule, timing);
+    let roofline = roofline(gpu, None);
+    let points = points(&roofline, &launch.kernel, time.estimate);
+    let verdict = verdict(gpu, &launch, &schedule, &time, timing);
+    Ok(Analysis { gpu: gpu.clone(), launch, schedule, time, roofline, points, verdict })
+}

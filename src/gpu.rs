@@ -1,0 +1,376 @@
+//! What a GPU is: counts, clocks, rates, memory, SM limits and the calibration of its time model.
+
+mod calibration;
+mod catalog;
+mod limits;
+mod pipe;
+mod read;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+pub use calibration::{Calibration, Constants, ConstantsOf};
+pub use catalog::{Catalog, Deviation};
+pub use limits::{ComputeCapability, SmLimits};
+pub use pipe::{DataType, Pipe, PipeError};
+pub use read::{Override, OverrideError};
+
+use crate::units::{Bytes, BytesPerCycle, BytesPerSecond, Cycles, FlopsPerSecond, Hertz, Seconds, Watts};
+
+/// A GPU that cannot be read, found or changed as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GpuError {
+    /// No product of this name.
+    #[error("no GPU is called `{name}`{}; `wavecast gpus list` shows all, `--gpu FILE.toml` takes your own", near_names(.near))]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// Names that look alike, best first.
+        near: Vec<String>,
+    },
+    /// The text is not a compute capability.
+    #[error("`{input}` is not a compute capability; write it like \"9.0\"")]
+    CapabilityText {
+        /// The text as given.
+        input: String,
+    },
+    /// A compute capability without a row in the limits table.
+    #[error("no limits are known for compute capability {capability} (known: {known}); a GPU file can bring its own [limits] table")]
+    Capability {
+        /// The capability asked for.
+        capability: String,
+        /// The capabilities of the table.
+        known: String,
+    },
+    /// A file that is not a GPU file.
+    #[error("{origin} is not a valid GPU file: {message}")]
+    File {
+        /// Where the text came from.
+        origin: String,
+        /// The parser's message with line and caret.
+        message: String,
+    },
+    /// A value outside its range.
+    #[error("{field} = {value} must be {rule}")]
+    Value {
+        /// Dotted path of the field.
+        field: String,
+        /// The value as given.
+        value: String,
+        /// What it must be.
+        rule: String,
+    },
+    /// A what-if that cannot be applied.
+    #[error(transparent)]
+    Override(#[from] OverrideError),
+}
+
+fn near_names(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+}
+
+/// One product, complete: what the file says, its SM limits and the constants of its time model.
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    /// Stable name: the stem of its file.
+    pub id: String,
+    /// Marketing name with form factor and memory.
+    pub name: String,
+    /// Architecture name of the vendor.
+    pub architecture: String,
+    /// Chip name.
+    pub chip: String,
+    /// Compute capability.
+    pub compute_capability: ComputeCapability,
+    /// Year of release.
+    pub release_year: u16,
+    /// Board power limit.
+    pub power: Watts,
+    /// Names that drivers and people use for it.
+    pub aliases: Vec<String>,
+    /// Product names that leave the form open, with what is assumed when they are used.
+    pub family_aliases: Vec<FamilyAlias>,
+    /// Figures on which sources disagree, and which was taken.
+    pub disagreements: Vec<String>,
+    /// Count of SMs and GPCs.
+    pub sm: Sm,
+    /// The clock of each kind of unit.
+    pub clocks: Clocks,
+    /// Operations per SM and cycle.
+    pub rates: Rates,
+    /// DRAM, L2 and shared memory.
+    pub memory: Memory,
+    /// Unloaded latencies, where measured.
+    pub latency: Option<Latency>,
+    /// Host and peer links.
+    pub links: Option<Links>,
+    /// The vendor's printed peaks; only tests and `gpus check` read them.
+    pub published: Published,
+    /// What one SM holds.
+    pub limits: SmLimits,
+    /// Constants of the time model and whose they are.
+    pub calibration: Calibration,
+    /// What-if changes applied to the file, as "key = value (was old)".
+    pub changes: Vec<String>,
+}
+
+/// A product name that leaves the form open.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FamilyAlias {
+    /// The open name.
+    pub name: String,
+    /// What is assumed when it is used.
+    pub assumes: String,
+}
+
+/// Streaming multiprocessors of the product.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sm {
+    /// Enabled SMs.
+    pub count: u32,
+    /// Graphics processing clusters.
+    pub gpc_count: Option<u32>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Clocks that the published peak of each unit implies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    /// Guaranteed base clock.
+    pub base: Option<Hertz>,
+    /// Clock of the vector units, instruction issue and caches.
+    pub vector: Hertz,
+    /// Clock of the tensor cores.
+    pub tensor: Option<Hertz>,
+    /// Clock that the published FP64 tensor peak implies.
+    pub tensor_fp64: Option<Hertz>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Operations per SM and clock cycle, dense, FMA = 2.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rates {
+    /// Special-function results.
+    pub special: f64,
+    /// Factor of 2:4 structured sparsity on the tensor rate.
+    pub sparsity: Option<f64>,
+    /// Vector rate by data type.
+    pub vector: BTreeMap<DataType, f64>,
+    /// Tensor rate by input type and accumulate type.
+    #[serde(default)]
+    pub tensor: BTreeMap<DataType, BTreeMap<DataType, f64>>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Memory levels.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Device memory.
+    pub dram: Dram,
+    /// Level-2 cache.
+    pub l2: L2,
+    /// Shared memory and L1 of one SM.
+    pub shared: Shared,
+}
+
+/// Device memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dram {
+    /// Technology, such as HBM3.
+    pub kind: String,
+    /// Marketed capacity.
+    pub capacity: Bytes,
+    /// Datasheet bandwidth.
+    pub bandwidth: BytesPerSecond,
+    /// Width of the bus in bits.
+    pub bus_bits: u32,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Level-2 cache.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L2 {
+    /// Total size.
+    pub capacity: Bytes,
+    /// 2 where two halves may both hold a line that all SMs share, else 1.
+    pub partitions: u32,
+    /// Read bandwidth of the whole cache.
+    pub bandwidth: Option<BytesPerSecond>,
+    /// Whether `bandwidth` is measured or specified.
+    pub bandwidth_basis: Option<Basis>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// A micro-benchmark.
+    Measured,
+    /// The vendor.
+    Specified,
+}
+
+/// Shared memory and L1 of one SM.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// Bytes per cycle and SM.
+    pub bandwidth: BytesPerCycle,
+    /// Bytes per cycle and SM of L1 hits, where measured.
+    pub l1_bandwidth: Option<BytesPerCycle>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Unloaded latencies from a pointer chase.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// The clock of these cycles; the vector clock where the source states none.
+    pub clock: Option<Hertz>,
+    /// A hit in L1.
+    pub l1: Option<Cycles>,
+    /// A hit in L2.
+    pub l2: Option<Cycles>,
+    /// An access to device memory.
+    pub dram: Option<Cycles>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Links to the host and to peers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Links {
+    /// PCIe generation and width.
+    pub pcie: Option<String>,
+    /// NVLink bandwidth, both directions together.
+    pub nvlink: Option<BytesPerSecond>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// The vendor's printed dense peaks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// FP64 vector.
+    pub fp64: Option<FlopsPerSecond>,
+    /// FP32 vector.
+    pub fp32: Option<FlopsPerSecond>,
+    /// FP16 vector.
+    pub fp16: Option<FlopsPerSecond>,
+    /// Tensor by input and accumulate type.
+    #[serde(default)]
+    pub tensor: BTreeMap<DataType, BTreeMap<DataType, FlopsPerSecond>>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+impl Published {
+    /// Every printed peak with the pipe that it belongs to.
+    pub fn peaks(&self) -> Vec<(Pipe, FlopsPerSecond)> {
+        let vector = [(DataType::Fp64, self.fp64), (DataType::Fp32, self.fp32), (DataType::Fp16, self.fp16)];
+        let vector = vector.into_iter().filter_map(|(t, peak)| Some((Pipe::Vector(t), peak?)));
+        let tensor = self.tensor.iter().flat_map(|(input, by)| {
+            by.iter().map(|(accumulate, peak)| {
+                (Pipe::Tensor { input: *input, accumulate: *accumulate, sparse: false }, *peak)
+            })
+        });
+        vector.chain(tensor).collect()
+    }
+}
+
+impl Gpu {
+    /// Operations per SM and cycle of a pipe, with sparsity as its factor; absent where the GPU has no such unit.
+    pub fn rate(&self, pipe: Pipe) -> Option<f64> {
+        match pipe {
+            Pipe::Vector(data) => self.rates.vector.get(&data).copied(),
+            Pipe::Special => Some(self.rates.special),
+            Pipe::Tensor { input, accumulate, sparse } => {
+                let dense = *self.rates.tensor.get(&input)?.get(&accumulate)?;
+                if sparse { Some(dense * self.rates.sparsity?) } else { Some(dense) }
+            }
+        }
+    }
+
+    /// The clock at which a pipe's published peak holds.
+    pub fn clock(&self, pipe: Pipe) -> Hertz {
+        match pipe {
+            Pipe::Vector(_) | Pipe::Special => self.clocks.vector,
+            Pipe::Tensor { input: DataType::Fp64, .. } => {
+                self.clocks.tensor_fp64.or(self.clocks.tensor).unwrap_or(self.clocks.vector)
+            }
+            Pipe::Tensor { .. } => self.clocks.tensor.unwrap_or(self.clocks.vector),
+        }
+    }
+
+    /// Peak of the whole GPU: SMs x operations per SM and cycle x clock of the unit.
+    pub fn peak(&self, pipe: Pipe) -> Option<FlopsPerSecond> {
+        Some(FlopsPerSecond(self.rate(pipe)? * f64::from(self.sm.count) * self.clock(pipe).get()))
+    }
+
+    /// Every dense pipe of the GPU, vector first.
+    pub fn pipes(&self) -> Vec<Pipe> {
+        let tensor = self.rates.tensor.iter().flat_map(|(input, by)| {
+            by.keys().map(|accumulate| Pipe::Tensor { input: *input, accumulate: *accumulate, sparse: false })
+        });
+        self.rates.vector.keys().map(|t| Pipe::Vector(*t)).chain(tensor).chain([Pipe::Special]).collect()
+    }
+
+    /// Warp instructions per second that all schedulers issue: one per sub-partition and cycle.
+    pub fn issue_rate(&self) -> f64 {
+        f64::from(self.limits.sub_partitions) * f64::from(self.sm.count) * self.clocks.vector.get()
+    }
+
+    /// Bandwidth of the shared memories of all SMs together.
+    pub fn shared_bandwidth(&self) -> BytesPerSecond {
+        self.memory.shared.bandwidth * self.clocks.vector * f64::from(self.sm.count)
+    }
+
+    /// Time of one access to device memory: the measured chase, else the fitted loaded latency of the shared constants.
+    pub fn dram_latency(&self) -> Seconds {
+        self.latency_of(|l| l.dram).unwrap_or(self.calibration.constants.loaded_latency)
+    }
+
+    /// Time of one hit in L2, where measured.
+    pub fn l2_latency(&self) -> Option<Seconds> {
+        self.latency_of(|l| l.l2)
+    }
+
+    fn latency_of(&self, level: impl Fn(&Latency) -> Option<Cycles>) -> Option<Seconds> {
+        let latency = self.latency.as_ref()?;
+        Some(level(latency)? / latency.clock.unwrap_or(self.clocks.vector))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_are_derived_with_the_clock_of_the_unit() {
+        let catalog = Catalog::embedded().expect("embedded files are valid");
+        let h100 = catalog.find("h100-sxm5-80gb").expect("H100 is in the catalog").gpu;
+        let tera = |text: &str| h100.peak(text.parse().expect("a pipe")).map(|p| (p.get() / 1e11).round() / 10.0);
+        assert_eq!(tera("tensor.bf16"), Some(989.4));
+        assert_eq!(tera("tensor.tf32"), Some(494.7));
+        assert_eq!(tera("tensor.bf16.sparse"), Some(1978.9));
+        assert_eq!(tera("vector.fp32"), Some(66.9));
+        assert_eq!(tera("tensor.fp4"), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! The measured constants of the time model, and whose they are. The theoretical roofline never uses them.
+
+use serde::Deserialize;
+
+use super::{ComputeCapability, GpuError};
+use crate::units::{BytesPerCycle, Cycles, Seconds};
+
+/// Constants that all GPUs share; each was fitted once, see `gpus/calibration.toml`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constants {
+    /// Exponent p of the p-sum that combines terms: infinity is perfect overlap, 1 none.
+    pub overlap_exponent: f64,
+    /// Launch gap, ramp, first load and drain of a kernel on the device.
+    pub fixed: Cycles,
+    /// Rate of streaming resident data from L2, in multiples of sustained DRAM bandwidth.
+    pub l2_stream_ratio: f64,
+    /// Port between one SM and L2.
+    pub l2_port: BytesPerCycle,
+    /// Share of the port that operand feeds reach.
+    pub l2_feed: f64,
+    /// Effective share of L2 for residency.
+    pub l2_effective: f64,
+    /// Further factor where two halves of L2 may hold the same line.
+    pub l2_two_partitions: f64,
+    /// Steepness of the residency transition.
+    pub residency_exponent: f64,
+    /// Latency of a memory access in a loaded pipeline, where no chase was measured.
+    pub loaded_latency: Seconds,
+    /// Launch and exit of one block on a slot, besides its work; cycles of the vector clock.
+    pub block_turnaround: Cycles,
+    /// A load from shared memory.
+    pub shared_latency: Cycles,
+    /// Cycles between dependent arithmetic instructions of a warp.
+    pub dependent_issue: Cycles,
+    /// Time that the host adds to a launch in a stream, where it is asked for.
+    pub launch_overhead: Seconds,
+    /// How they were obtained.
+    pub source: String,
+}
+
+/// Constants of a GPU or an architecture family, as written; absent ones come from the next wider owner.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OwnConstants {
+    pub sustained_tensor: Option<f64>,
+    pub sustained_vector: Option<f64>,
+    pub dram_efficiency: Option<f64>,
+    pub power_droop: Option<f64>,
+    pub fixed_factor: Option<f64>,
+    pub sm_stream: Option<BytesPerCycle>,
+    pub tensor_energy: Option<crate::units::JoulesPerFlop>,
+    pub data: Option<String>,
+    pub source: String,
+}
+
+/// A family: the GPUs that share constants where they have none of their own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Family {
+    pub name: String,
+    pub compute_capabilities: Vec<ComputeCapability>,
+    pub constants: OwnConstants,
+}
+
+/// The whole calibration file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CalibrationFile {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    pub shared: Constants,
+    pub default: OwnConstants,
+    pub family: Vec<Family>,
+}
+
+/// Whose constants an answer uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConstantsOf {
+    /// Measured on this GPU.
+    Gpu,
+    /// Measured on another GPU of the family.
+    Family(String),
+    /// Nobody measured: datasheet figures.
+    Datasheet,
+}
+
+impl std::fmt::Display for ConstantsOf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gpu => f.write_str("gpu"),
+            Self::Family(name) => write!(f, "family:{name}"),
+            Self::Datasheet => f.write_str("datasheet"),
+        }
+    }
+}
+
+/// The constants that apply to one GPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// Constants shared by all GPUs.
+    pub constants: Constants,
+    /// Sustained share of the tensor peak (phi), 0 to 1.
+    pub sustained_tensor: f64,
+    /// Sustained share of the vector peak, 0 to 1.
+    pub sustained_vector: f64,
+    /// Sustained share of the DRAM bandwidth before overlap loss (e_d), 0 to 1.
+    pub dram_efficiency: f64,
+    /// Factor on the fixed cost.
+    pub fixed_factor: f64,
+    /// Largest stream that one SM can pull.
+    pub sm_stream: BytesPerCycle,
+    /// Power droop of long math-bound kernels (pw).
+    pub power_droop: f64,
+    /// Energy of one 16-bit tensor operation, where known: the sustained rate under another power limit follows from it.
+    pub tensor_energy: Option<crate::units::JoulesPerFlop>,
+    /// Whose sustained shares these are.
+    pub of: ConstantsOf,
+    /// How the sustained shares were obtained.
+    pub source: String,
+}
+
+impl CalibrationFile {
+    /// A GPU's own constants, completed by its family's and the default's.
+    pub fn resolve(&self, capability: ComputeCapability, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
+        let family = self.family.iter().find(|f| f.compute_capabilities.contains(&capability));
+        let owners: Vec<&OwnConstants> =
+            own.into_iter().chain(family.map(|f| &f.constants)).chain([&self.default]).collect();
+        let of = match (own, family) {
+            (Some(o), _) if o.dram_efficiency.is_some() || o.sustained_tensor.is_some() => ConstantsOf::Gpu,
+            (_, Some(family)) => ConstantsOf::Family(family.name.clone()),
+            _ => ConstantsOf::Datasheet,
+        };
+        let source = match &of {
+            ConstantsOf::Gpu => own.map(|o| o.source.clone()),
+            ConstantsOf::Family(_) => family.map(|f| f.constants.source.clone()),
+            ConstantsOf::Datasheet => None,
+        };
+        let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
+            let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);
+            if value > 0.0 && value <= most || (value == 0.0 && field == "power_droop") {
+                Ok(value)
+            } else {
+                let rule = format!("above 0 and at most {most}");
+                Err(GpuError::Value { field: format!("calibration.{field}"), value: value.to_string(), rule })
+            }
+        };
+        Ok(Calibration {
+            constants: self.shared.clone(),
+            sustained_tensor: pick("sustained_tensor", |o| o.sustained_tensor, 1.0)?,
+            sustained_vector: pick("sustained_vector", |o| o.sustained_vector, 1.0)?,
+            dram_efficiency: pick("dram_efficiency", |o| o.dram_efficiency, 1.0)?,
+            fixed_factor: pick("fixed_factor", |o| o.fixed_factor, 10.0)?,
+            power_droop: pick("power_droop", |o| o.power_droop, 1.0)?,
+            sm_stream: owners.iter().find_map(|o| o.sm_stream).unwrap_or(BytesPerCycle(20.0)),
+            tensor_energy: owners.iter().find_map(|o| o.tensor_energy),
+            of,
+            source: source.unwrap_or_else(|| self.default.source.clone()),
+        })
+    }
+}

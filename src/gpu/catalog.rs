@@ -1,0 +1,205 @@
+//! The built-in GPU files and how a name finds one of them. Pure: file texts come in, values go out.
+
+use serde::Deserialize;
+use toml::Table;
+
+use super::{
+    ComputeCapability, Gpu, GpuError, Override, SmLimits,
+    calibration::CalibrationFile,
+    limits::LimitsFile,
+    read::{self, Tables},
+};
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/gpus.rs"));
+}
+
+const LIMITS: &str = include_str!("../../gpus/nvidia/compute_capability.toml");
+const CALIBRATION: &str = include_str!("../../gpus/calibration.toml");
+const DEVIATIONS: &str = include_str!("../../gpus/deviations.toml");
+const LIMITS_STEM: &str = "compute_capability";
+
+/// A peak whose derived value is more than 2 % from the published one, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deviation {
+    /// Id of the GPU.
+    pub gpu: String,
+    /// The pipe, such as `vector.fp64`.
+    pub peak: String,
+    /// Why they differ.
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    #[serde(rename = "source")]
+    _source: String,
+    limits: Vec<LimitsFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeviationTable {
+    deviation: Vec<Deviation>,
+}
+
+/// A GPU found by name, and what had to be assumed to find it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The GPU.
+    pub gpu: Gpu,
+    /// What an open name ("h100") was taken to mean.
+    pub assumption: Option<String>,
+}
+
+struct Entry {
+    id: String,
+    text: String,
+    gpu: Gpu,
+}
+
+/// GPU files and the tables that they share.
+pub struct Catalog {
+    entries: Vec<Entry>,
+    limits: Vec<LimitsFile>,
+    limits_text: Table,
+    calibration: CalibrationFile,
+}
+
+impl Catalog {
+    /// The built-in files.
+    ///
+    /// # Errors
+    /// None for the files of a release; a test reads them all.
+    pub fn embedded() -> Result<Self, GpuError> {
+        let file = |origin: &str| {
+            let origin = origin.to_owned();
+            move |e: toml::de::Error| GpuError::File { origin, message: e.to_string() }
+        };
+        let table: LimitsTable = toml::from_str(LIMITS).map_err(file("compute_capability.toml"))?;
+        let mut catalog = Self {
+            entries: Vec::new(),
+            limits: table.limits,
+            limits_text: toml::from_str(LIMITS).map_err(file("compute_capability.toml"))?,
+            calibration: toml::from_str(CALIBRATION).map_err(file("calibration.toml"))?,
+        };
+        for (id, text) in embedded::GPU_FILES.iter().filter(|(id, _)| *id != LIMITS_STEM) {
+            catalog.add(id, text)?;
+        }
+        Ok(catalog)
+    }
+
+    /// Adds a file, or replaces the one with the same id.
+    ///
+    /// # Errors
+    /// The file is not a valid GPU file.
+    pub fn add(&mut self, id: &str, text: &str) -> Result<(), GpuError> {
+        let gpu = self.read(id, text, &[])?;
+        self.entries.retain(|e| e.id != id);
+        self.entries.push(Entry { id: id.into(), text: text.into(), gpu });
+        self.entries.sort_by(|a, b| (a.gpu.release_year, &a.id).cmp(&(b.gpu.release_year, &b.id)));
+        Ok(())
+    }
+
+    /// Reads the text of a GPU file and applies what-ifs to it.
+    ///
+    /// # Errors
+    /// The file is not valid, or a what-if does not fit it.
+    pub fn read(&self, id: &str, text: &str, overrides: &[Override]) -> Result<Gpu, GpuError> {
+        let tables = Tables { limits: &self.limits, limits_text: &self.limits_text, calibration: &self.calibration };
+        read::gpu(id, id, text, overrides, &tables)
+    }
+
+    /// All GPUs, oldest first.
+    pub fn gpus(&self) -> impl Iterator<Item = &Gpu> {
+        self.entries.iter().map(|e| &e.gpu)
+    }
+
+    /// The text of a GPU's file.
+    pub fn text(&self, id: &str) -> Option<&str> {
+        self.entries.iter().find(|e| e.id == id).map(|e| e.text.as_str())
+    }
+
+    /// The GPU with this id, name or alias. Whole names only; case, spaces, `-` and `_` do not matter.
+    ///
+    /// # Errors
+    /// No GPU has the name; the error lists near ones. Nothing is ever taken for something similar.
+    pub fn find(&self, name: &str) -> Result<Found, GpuError> {
+        self.find_with(name, &[])
+    }
+
+    /// As `find`, with what-ifs applied.
+    ///
+    /// # Errors
+    /// No GPU has the name, or a what-if does not fit.
+    pub fn find_with(&self, name: &str, overrides: &[Override]) -> Result<Found, GpuError> {
+        let wanted = normal(name);
+        let (entry, assumption) = self.entry(&wanted).ok_or_else(|| self.unknown(name))?;
+        let gpu = if overrides.is_empty() { entry.gpu.clone() } else { self.read(&entry.id, &entry.text, overrides)? };
+        Ok(Found { gpu, assumption: assumption.map(|a| format!("`{name}` is taken as {a}")) })
+    }
+
+    fn entry(&self, wanted: &str) -> Option<(&Entry, Option<&str>)> {
+        let exact = self.entries.iter().find(|e| {
+            normal(&e.id) == wanted || normal(&e.gpu.name) == wanted || e.gpu.aliases.iter().any(|a| normal(a) == wanted)
+        });
+        if let Some(entry) = exact {
+            return Some((entry, None));
+        }
+        self.entries.iter().find_map(|e| {
+            let alias = e.gpu.family_aliases.iter().find(|a| normal(&a.name) == wanted)?;
+            Some((e, Some(alias.assumes.as_str())))
+        })
+    }
+
+    fn unknown(&self, name: &str) -> GpuError {
+        let wanted = normal(name);
+        let mut scored: Vec<(f64, &str)> = self
+            .entries
+            .iter()
+            .map(|e| {
+                let names = e.gpu.aliases.iter().chain([&e.id, &e.gpu.name]);
+                let best = names.map(|n| strsim::jaro_winkler(&normal(n), &wanted)).fold(0.0, f64::max);
+                (best, e.id.as_str())
+            })
+            .filter(|(score, _)| *score > 0.7)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        GpuError::Unknown { name: name.into(), near: scored.into_iter().take(3).map(|(_, id)| id.into()).collect() }
+    }
+
+    /// The SM limits of a compute capability.
+    ///
+    /// # Errors
+    /// The capability has no row; near ones are never taken.
+    pub fn limits(&self, capability: ComputeCapability) -> Result<SmLimits, GpuError> {
+        read::limits_for(&self.limits, capability)
+    }
+
+    /// The SM limits of every known compute capability.
+    ///
+    /// # Errors
+    /// None for the built-in table; a test reads it.
+    pub fn all_limits(&self) -> Result<Vec<SmLimits>, GpuError> {
+        self.limits.iter().map(LimitsFile::meant).collect()
+    }
+
+    /// The named list of peaks that deviate from the published ones.
+    ///
+    /// # Errors
+    /// None for the built-in list; a test reads it.
+    pub fn deviations() -> Result<Vec<Deviation>, GpuError> {
+        let table: DeviationTable = toml::from_str(DEVIATIONS)
+            .map_err(|e| GpuError::File { origin: "deviations.toml".into(), message: e.to_string() })?;
+        Ok(table.deviation)
+    }
+}
+
+/// Lower case without separators: "NVIDIA H100-SXM" and "nvidia h100 sxm" are one name.
+fn normal(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
+}

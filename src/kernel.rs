@@ -1,0 +1,183 @@
+//! What a kernel does: resources per block, operations per pipe, traffic per memory level. Totals are per launch.
+
+use crate::{
+    gpu::Pipe,
+    occupancy::Resources,
+    units::{Bytes, Flops, FlopsPerByte},
+};
+
+/// Bytes of one DRAM or L2 sector; a request of a warp moves whole sectors.
+pub const SECTOR: Bytes = Bytes(32.0);
+
+/// A kernel as its user describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Name for people.
+    pub name: String,
+    /// What one block asks of an SM.
+    pub resources: Resources,
+    /// Operations of the whole launch, by pipe.
+    pub operations: Vec<(Pipe, Flops)>,
+    /// Warp instructions of the whole launch, where known; else they are counted from the operations and requests.
+    pub warp_instructions: Option<f64>,
+    /// Traffic of the whole launch.
+    pub traffic: Traffic,
+    /// What a thread has in flight and what it must wait for.
+    pub concurrency: Concurrency,
+}
+
+/// Bytes that a level moves: what the kernel uses, divided by the share of each moved sector that is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Access {
+    /// Bytes that the kernel reads.
+    pub read: Bytes,
+    /// Bytes that the kernel writes.
+    pub write: Bytes,
+    /// Used share of the bytes moved for reads, 0 (exclusive) to 1.
+    pub read_efficiency: f64,
+    /// Used share of the bytes moved for writes, 0 (exclusive) to 1.
+    pub write_efficiency: f64,
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self { read: Bytes::ZERO, write: Bytes::ZERO, read_efficiency: 1.0, write_efficiency: 1.0 }
+    }
+}
+
+impl Access {
+    /// Bytes used.
+    pub fn used(&self) -> Bytes {
+        self.read + self.write
+    }
+
+    /// Bytes moved.
+    pub fn moved(&self) -> Bytes {
+        self.read / self.read_efficiency + self.write / self.write_efficiency
+    }
+
+    /// Used share of the bytes moved.
+    pub fn efficiency(&self) -> f64 {
+        if self.moved().get() > 0.0 { self.used() / self.moved() } else { 1.0 }
+    }
+
+    /// Used share of the sectors that one warp request moves: `bytes_per_thread` of 32 threads against
+    /// `sectors_per_request` sectors of 32 bytes.
+    pub fn efficiency_of(bytes_per_thread: f64, sectors_per_request: f64) -> f64 {
+        (32.0 * bytes_per_thread / (sectors_per_request * SECTOR.get())).min(1.0)
+    }
+}
+
+/// Traffic of a launch at each memory level.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Between DRAM and L2.
+    pub dram: Access,
+    /// Between L2 and the SMs; where absent, the DRAM traffic passes through once.
+    pub l2: Option<Access>,
+    /// At the shared memories; the efficiency is 1 without bank conflicts.
+    pub shared: Access,
+    /// Bytes touched between two uses of the same line by successive launches: data that was used less than an L2
+    /// ago is still there. Absent: everything comes from DRAM (cold).
+    pub reuse_distance: Option<Bytes>,
+    /// Bytes that one thread spills to and reloads from local memory.
+    pub spill_per_thread: Bytes,
+}
+
+/// What a thread has in flight and what it must wait for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Concurrency {
+    /// Bytes of loads that one thread has outstanding.
+    pub bytes_in_flight: f64,
+    /// Independent arithmetic instructions that one warp has in flight.
+    pub instructions_in_flight: f64,
+    /// Memory accesses of a thread that each wait for the one before.
+    pub dependent_accesses: f64,
+    /// Where the dependent accesses end.
+    pub dependent_level: Level,
+}
+
+impl Default for Concurrency {
+    /// One 16-byte load (or four of 4 bytes) and two independent instructions: what compilers reach without tuning.
+    fn default() -> Self {
+        Self { bytes_in_flight: 16.0, instructions_in_flight: 2.0, dependent_accesses: 0.0, dependent_level: Level::Dram }
+    }
+}
+
+/// A memory level with its own roof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Device memory.
+    Dram,
+    /// Level-2 cache.
+    L2,
+    /// Shared memory (and L1) of the SMs.
+    Shared,
+}
+
+impl Level {
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Dram => "DRAM",
+            Self::L2 => "L2",
+            Self::Shared => "shared memory",
+        }
+    }
+}
+
+impl Kernel {
+    /// Operations of all arithmetic pipes (FMA = 2); special functions count as one each.
+    pub fn flops(&self) -> Flops {
+        self.operations.iter().map(|(_, flops)| *flops).sum()
+    }
+
+    /// Traffic that the kernel itself asks of L2: given, or the DRAM traffic once. Without spills.
+    pub fn l2_access(&self) -> Access {
+        self.traffic.l2.unwrap_or(self.traffic.dram)
+    }
+
+    /// Operations per byte used at a level; absent without operations or traffic there.
+    pub fn intensity(&self, level: Level) -> Option<FlopsPerByte> {
+        let bytes = match level {
+            Level::Dram => self.traffic.dram.moved(),
+            Level::L2 => self.l2_access().moved(),
+            Level::Shared => self.traffic.shared.moved(),
+        };
+        (bytes.get() > 0.0 && self.flops().get() > 0.0).then(|| self.flops() / bytes)
+    }
+
+    /// Warp instructions, at least: one per 32 FMAs, and one per warp request (32 threads with `bytes_in_flight`
+    /// up to 16 bytes each).
+    pub fn least_warp_instructions(&self) -> f64 {
+        if let Some(given) = self.warp_instructions {
+            return given;
+        }
+        let arithmetic: f64 = self
+            .operations
+            .iter()
+            .map(|(pipe, flops)| match pipe {
+                Pipe::Vector(_) => flops.get() / 64.0,
+                Pipe::Special => flops.get() / 32.0,
+                // One tensor instruction does thousands of operations: its issue is negligible.
+                Pipe::Tensor { .. } => 0.0,
+            })
+            .sum();
+        let request = 32.0 * self.concurrency.bytes_in_flight.clamp(1.0, 16.0);
+        arithmetic + (self.l2_access().used() + self.traffic.shared.used()).get() / request
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_give_the_used_share() {
+        assert_eq!(Access::efficiency_of(4.0, 4.0), 1.0);
+        assert_eq!(Access::efficiency_of(4.0, 32.0), 0.125);
+        assert_eq!(Access::efficiency_of(16.0, 16.0), 1.0);
+        let strided = Access { read: Bytes(100.0), write: Bytes(100.0), read_efficiency: 1.0, write_efficiency: 0.125 };
+        assert_eq!(strided.moved(), Bytes(900.0));
+    }
+}

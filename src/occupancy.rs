@@ -1,0 +1,6 @@
+//! How many blocks fit on an SM, and which resource is the limit.
+
+pub mod advice;
+pub mod nvidia;
+
+pub use nvidia::{BlockLimits, Carveout, Limiters, Occupancy, Resource, Resources, occupancy};

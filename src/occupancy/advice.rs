@@ -1,0 +1,132 @@
+//! What to change for more resident blocks: the next threshold of each resource, block sizes, launch bounds.
+
+use super::{BlockLimits, Occupancy, Resource, Resources, occupancy};
+use crate::gpu::SmLimits;
+
+/// The change of one resource that lifts its own limit to one more block, and what the whole then gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NextStep {
+    /// The resource to change.
+    pub resource: Resource,
+    /// The largest value that gives one more block by this resource: registers per thread, bytes of shared memory
+    /// per block, threads per block, or barriers per block.
+    pub at_most: u32,
+    /// Blocks per SM after this change alone.
+    pub blocks_per_sm: u32,
+    /// Occupancy after this change alone, 0 to 1.
+    pub fraction: f64,
+}
+
+/// For each limiter, the threshold of the next block. A limiter that ties with another gains nothing alone: the
+/// step is still listed, with the unchanged result. Block slots cannot be changed except by larger blocks.
+pub fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<NextStep> {
+    let target = now.blocks_per_sm + 1;
+    let step = |resource, at_most, changed: Resources| {
+        let then = occupancy(limits, &changed);
+        Some(NextStep { resource, at_most, blocks_per_sm: then.blocks_per_sm, fraction: then.fraction() })
+    };
+    now.limiters()
+        .iter()
+        .filter_map(|resource| match resource {
+            Resource::Registers => {
+                let most = most_registers(limits, resources, target)?;
+                step(resource, most, Resources { registers_per_thread: most, ..*resources })
+            }
+            Resource::Shared => {
+                let most = most_shared(limits, resources, target)?;
+                let dynamic = most.checked_sub(resources.static_shared);
+                let changed = match dynamic {
+                    Some(dynamic_shared) => Resources { dynamic_shared, ..*resources },
+                    None => Resources { static_shared: most, dynamic_shared: 0, ..*resources },
+                };
+                step(resource, most, changed)
+            }
+            Resource::Warps => {
+                let warps = limits.max_warps_per_sm / target;
+                let most = (warps * limits.warp_size).min(limits.max_threads_per_block);
+                (most > 0).then_some(())?;
+                step(resource, most, Resources { threads_per_block: most, ..*resources })
+            }
+            Resource::Barriers => {
+                let most = limits.barriers_per_sm? / target;
+                (most > 0).then_some(())?;
+                step(resource, most, Resources { barriers: most, ..*resources })
+            }
+            Resource::Blocks => None,
+        })
+        .collect()
+}
+
+/// Most registers per thread with which `blocks` blocks fit by registers; absent where not even 1 does.
+/// This is the maximum register count to give the compiler for a wanted number of resident blocks.
+pub fn most_registers(limits: &SmLimits, resources: &Resources, blocks: u32) -> Option<u32> {
+    (1..=limits.max_registers_per_thread).rev().find(|&registers_per_thread| {
+        occupancy(limits, &Resources { registers_per_thread, ..*resources }).limits.of(Resource::Registers) >= blocks
+    })
+}
+
+/// Most shared memory per block (static and dynamic together, in bytes) with which `blocks` blocks fit by it.
+pub fn most_shared(limits: &SmLimits, resources: &Resources, blocks: u32) -> Option<u32> {
+    let capacity = occupancy(limits, resources).shared_capacity;
+    let share = capacity.checked_div(blocks)? / limits.shared_allocation_unit * limits.shared_allocation_unit;
+    let most = share.checked_sub(limits.reserved_shared_per_block)?;
+    let allowed = if resources.opt_in { limits.max_shared_per_block_optin } else { limits.max_shared_per_block };
+    Some(most.min(allowed))
+}
+
+/// The largest block, in whole warps, that can run with these registers and this shared memory.
+pub fn largest_block(limits: &SmLimits, resources: &Resources) -> Option<u32> {
+    block_sizes(limits).rev().find(|&threads_per_block| {
+        occupancy(limits, &Resources { threads_per_block, ..*resources }).blocks_per_sm > 0
+    })
+}
+
+/// A block size with the occupancy that it gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockSize {
+    /// Threads per block.
+    pub threads: u32,
+    /// Resident blocks per SM.
+    pub blocks_per_sm: u32,
+    /// Occupancy, 0 to 1.
+    pub fraction: f64,
+}
+
+/// The block sizes (whole warps) with the highest occupancy, largest first, as the CUDA runtime's suggestion, which
+/// is the first of them. `shared_per_block` must not depend on the block size.
+pub fn best_block_sizes(limits: &SmLimits, resources: &Resources) -> Vec<BlockSize> {
+    let sizes: Vec<BlockSize> = block_sizes(limits)
+        .rev()
+        .map(|threads| {
+            let then = occupancy(limits, &Resources { threads_per_block: threads, ..*resources });
+            BlockSize { threads, blocks_per_sm: then.blocks_per_sm, fraction: then.fraction() }
+        })
+        .collect();
+    let best = sizes.iter().map(|s| s.fraction).fold(0.0, f64::max);
+    sizes.into_iter().filter(|s| s.fraction == best && best > 0.0).collect()
+}
+
+/// What `__launch_bounds__(threads, blocks)` asks for and what the GPU makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// Blocks per SM asked for.
+    pub wanted_blocks: u32,
+    /// Most blocks of this size that any kernel reaches on this SM.
+    pub reachable_blocks: u32,
+    /// Most registers per thread at `min(wanted, reachable)` blocks; absent where no block can run.
+    pub max_registers: Option<u32>,
+}
+
+/// The register budget for a wanted number of resident blocks.
+pub fn launch_bounds(limits: &SmLimits, resources: &Resources, wanted_blocks: u32) -> LaunchBounds {
+    let free = occupancy(limits, &Resources { registers_per_thread: 0, ..*resources });
+    let reachable_blocks = free.limits.least().min(BlockLimits::UNLIMITED - 1);
+    let target = wanted_blocks.min(reachable_blocks).max(1);
+    LaunchBounds { wanted_blocks, reachable_blocks, max_registers: most_registers(limits, resources, target) }
+}
+
+/// Block sizes in whole warps, ascending.
+fn block_sizes(limits: &SmLimits) -> impl DoubleEndedIterator<Item = u32> + use<> {
+    let warp = limits.warp_size;
+    (1..=limits.max_threads_per_block / warp).map(move |warps| warps * warp)
+}

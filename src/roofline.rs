@@ -1,0 +1,191 @@
+//! Ceilings of every pipe and memory level, ridge points, and where a kernel lies below them.
+
+use crate::{
+    gpu::{Basis, DataType, Gpu, Pipe},
+    kernel::{Kernel, Level},
+    units::{BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds},
+};
+
+/// The peak of one pipe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ceiling {
+    /// The pipe; absent for instruction issue, which is drawn as the FMA rate that full issue allows.
+    pub pipe: Option<Pipe>,
+    /// For people.
+    pub label: String,
+    /// Datasheet peak.
+    pub peak: FlopsPerSecond,
+    /// What the calibration says is sustained.
+    pub sustained: FlopsPerSecond,
+}
+
+/// The bandwidth of one memory level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryRoof {
+    /// The level.
+    pub level: Level,
+    /// Datasheet (or measured, see `basis`) bandwidth.
+    pub peak: BytesPerSecond,
+    /// What the calibration says is sustained, where it says anything.
+    pub sustained: Option<BytesPerSecond>,
+    /// Whether `peak` is specified or measured.
+    pub basis: Basis,
+}
+
+/// The roofline of a GPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roofline {
+    /// Pipe ceilings, highest first: dense, 2:4 sparse, special functions, issue.
+    pub ceilings: Vec<Ceiling>,
+    /// Memory roofs, DRAM first. A level without a sourced bandwidth is left out.
+    pub roofs: Vec<MemoryRoof>,
+    /// Levels that were left out, with the reason.
+    pub missing: Vec<String>,
+}
+
+/// The roofline of a GPU; with `clock`, that of a GPU whose SMs run at this clock (profilers lock the base clock).
+pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
+    let scale = |own: Hertz| clock.map_or(1.0, |c| c / own);
+    let mut pipes = gpu.pipes();
+    if gpu.rates.sparsity.is_some() {
+        let sparse = pipes.iter().filter_map(|p| match p {
+            Pipe::Tensor { input, accumulate, .. } if *input != DataType::Fp64 => {
+                Some(Pipe::Tensor { input: *input, accumulate: *accumulate, sparse: true })
+            }
+            _ => None,
+        });
+        let sparse: Vec<Pipe> = sparse.collect();
+        pipes.extend(sparse);
+    }
+    let mut ceilings: Vec<Ceiling> = pipes
+        .into_iter()
+        .filter_map(|pipe| {
+            let peak = gpu.peak(pipe)? * scale(gpu.clock(pipe));
+            let share = match pipe {
+                Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
+                Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_vector,
+            };
+            Some(Ceiling { pipe: Some(pipe), label: pipe.label(), peak, sustained: peak * share })
+        })
+        .collect();
+    let issue = FlopsPerSecond(gpu.issue_rate() * 2.0 * f64::from(gpu.limits.warp_size)) * scale(gpu.clocks.vector);
+    ceilings.push(Ceiling { pipe: None, label: "instruction issue (FMA)".into(), peak: issue, sustained: issue });
+    ceilings.sort_by(|a, b| b.peak.get().total_cmp(&a.peak.get()).then(a.label.cmp(&b.label)));
+
+    let dram = gpu.memory.dram.bandwidth;
+    let mut roofs = vec![MemoryRoof {
+        level: Level::Dram,
+        peak: dram,
+        sustained: Some(dram * gpu.calibration.dram_efficiency),
+        basis: Basis::Specified,
+    }];
+    let mut missing = Vec::new();
+    match (gpu.memory.l2.bandwidth, gpu.memory.l2.bandwidth_basis) {
+        (Some(peak), basis) => {
+            let basis = basis.unwrap_or(Basis::Specified);
+            roofs.push(MemoryRoof { level: Level::L2, peak: peak * scale(gpu.clocks.vector), sustained: None, basis });
+        }
+        (None, _) => missing.push(format!("no L2 roof: nobody published the L2 bandwidth of {}", gpu.name)),
+    }
+    let shared = gpu.shared_bandwidth() * scale(gpu.clocks.vector);
+    roofs.push(MemoryRoof { level: Level::Shared, peak: shared, sustained: None, basis: Basis::Specified });
+    Roofline { ceilings, roofs, missing }
+}
+
+impl Roofline {
+    /// The ceiling of a pipe.
+    pub fn ceiling(&self, pipe: Pipe) -> Option<&Ceiling> {
+        self.ceilings.iter().find(|c| c.pipe == Some(pipe))
+    }
+
+    /// The roof of a level.
+    pub fn roof(&self, level: Level) -> Option<&MemoryRoof> {
+        self.roofs.iter().find(|r| r.level == level)
+    }
+
+    /// The intensity at which a pipe's peak and a level's bandwidth meet.
+    pub fn ridge(&self, pipe: Pipe, level: Level) -> Option<FlopsPerByte> {
+        Some(self.ceiling(pipe)?.peak / self.roof(level)?.peak)
+    }
+
+    /// The peak for a mix of pipes that run side by side: all operations over the time of the slowest pipe.
+    pub fn mixed_peak(&self, operations: &[(Pipe, Flops)]) -> Option<FlopsPerSecond> {
+        let mut total = Flops::ZERO;
+        let mut slowest = Seconds::ZERO;
+        for (pipe, flops) in operations.iter().filter(|(_, f)| f.get() > 0.0) {
+            total += *flops;
+            slowest = slowest.max(*flops / self.ceiling(*pipe)?.peak);
+        }
+        (slowest.get() > 0.0).then(|| total / slowest)
+    }
+}
+
+/// A kernel on the roofline of one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The level whose traffic the intensity counts.
+    pub level: Level,
+    /// Operations per byte moved at the level.
+    pub intensity: FlopsPerByte,
+    /// Operations per second reached.
+    pub rate: FlopsPerSecond,
+    /// min(peak of the pipes used, intensity x bandwidth).
+    pub attainable: FlopsPerSecond,
+}
+
+impl Point {
+    /// Reached share of the attainable rate; above 1 something was counted or chosen wrongly, see `above_roof`.
+    pub fn share(&self) -> f64 {
+        self.rate / self.attainable
+    }
+}
+
+/// The points of a kernel that took `time`, one per level that it has traffic at and the GPU has a roof for.
+pub fn points(roofline: &Roofline, kernel: &Kernel, time: Seconds) -> Vec<Point> {
+    let Some(peak) = roofline.mixed_peak(&kernel.operations) else { return Vec::new() };
+    [Level::Dram, Level::L2, Level::Shared]
+        .into_iter()
+        .filter_map(|level| {
+            let intensity = kernel.intensity(level)?;
+            let bandwidth = roofline.roof(level)?.peak;
+            let attainable = peak.min(intensity * bandwidth);
+            Some(Point { level, intensity, rate: kernel.flops() / time, attainable })
+        })
+        .collect()
+}
+
+/// What makes a measured rate lie above its roof, likeliest first. `clock` is the clock that the roof was drawn for.
+pub fn above_roof(gpu: &Gpu, point: &Point, operations: &[(Pipe, Flops)], clock: Hertz) -> Vec<String> {
+    let share = point.share();
+    if share <= 1.0 {
+        return Vec::new();
+    }
+    let mut reasons = Vec::new();
+    let memory_binds = roofline(gpu, Some(clock)).mixed_peak(operations).is_none_or(|peak| point.attainable < peak);
+    if memory_binds {
+        if point.level == Level::Dram {
+            reasons.push("the data come from L2, not DRAM: a working set below the L2 size, or traffic counted as if every access reached DRAM".to_owned());
+        }
+        reasons.push("bytes were counted too low (only one direction, or without write-allocate and spills)".into());
+    } else {
+        let fastest = clock.max(gpu.clocks.vector);
+        if share <= fastest / clock * 1.02 {
+            reasons.push(format!("the clock was higher than {clock}: the unit boosts to {fastest} or more"));
+        }
+        let used = operations.iter().max_by(|a, b| a.1.get().total_cmp(&b.1.get())).map(|(pipe, _)| *pipe);
+        let other = gpu.pipes().into_iter().find(|p| {
+            used != Some(*p) && matches!(p, Pipe::Tensor { .. }) && gpu.peak(*p).is_some_and(|peak| peak >= point.rate)
+        });
+        if let (Some(Pipe::Vector(_)), Some(other)) = (used, other) {
+            reasons.push(format!("it is the wrong roof: the work ran on tensor cores ({})", other.label()));
+        }
+        if let Some(factor) = gpu.rates.sparsity.filter(|f| share <= *f && matches!(used, Some(Pipe::Tensor { .. }))) {
+            reasons.push(format!("2:4 sparsity (factor {factor}) was used or its peak belongs here"));
+        }
+        if share <= 2.05 {
+            reasons.push("operations were counted twice: a causal mask not halved, or padding counted".into());
+        }
+        reasons.push("the peak of another GPU or data type was meant".into());
+    }
+    reasons
+}

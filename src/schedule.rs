@@ -1,0 +1,5 @@
+//! How the blocks of a grid share the SMs over time.
+
+pub mod waves;
+
+pub use waves::{Schedule, schedule};

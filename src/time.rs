@@ -1,0 +1,228 @@
+//! The time of a launch: one term per resource, and how they combine. Equations: `docs/model.md`.
+
+mod terms;
+
+use crate::{
+    gpu::{Gpu, Pipe},
+    kernel::Level,
+    launch::Launch,
+    schedule::Schedule,
+    units::Seconds,
+};
+
+/// What a term stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// A pipe of the busiest SM.
+    Pipe(Pipe),
+    /// Instruction issue of the busiest SM at one instruction per scheduler and cycle.
+    Issue,
+    /// A memory level.
+    Memory(Level),
+    /// Too few SMs with blocks to draw the bandwidth.
+    FewSms,
+    /// Memory accesses that wait for each other, and the turnaround of blocks.
+    Chain,
+    /// Too few arithmetic instructions in flight to issue every cycle.
+    ArithmeticLatency,
+    /// Launch gap, ramp, first load and drain on the device.
+    Fixed,
+    /// What the host adds to a launch.
+    Launch,
+}
+
+impl Resource {
+    /// For people.
+    pub fn label(self) -> String {
+        match self {
+            Self::Pipe(pipe) => pipe.label(),
+            Self::Issue => "instruction issue".into(),
+            Self::Memory(level) => level.label().into(),
+            Self::FewSms => "too few SMs".into(),
+            Self::Chain => "memory latency".into(),
+            Self::ArithmeticLatency => "arithmetic latency".into(),
+            Self::Fixed => "fixed cost".into(),
+            Self::Launch => "host launch".into(),
+        }
+    }
+
+    /// The bound that this term belongs to.
+    pub fn bound(self) -> Bound {
+        match self {
+            Self::Pipe(_) | Self::Issue => Bound::Math,
+            Self::Memory(_) => Bound::Memory,
+            _ => Bound::Latency,
+        }
+    }
+}
+
+/// What holds a kernel back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bound {
+    /// The arithmetic units or instruction issue.
+    Math,
+    /// Bandwidth of a memory level.
+    Memory,
+    /// Neither: too little in flight, chains of waiting, fixed costs.
+    Latency,
+}
+
+impl Bound {
+    /// The word used in every output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Math => "math",
+            Self::Memory => "memory",
+            Self::Latency => "latency",
+        }
+    }
+}
+
+/// One resource and the time that it alone would take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// The resource.
+    pub resource: Resource,
+    /// Time with the sustained rate of the calibration.
+    pub time: Seconds,
+    /// Time with the datasheet rate: no faster than this.
+    pub least: Seconds,
+}
+
+/// The predicted time of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeEstimate {
+    /// The estimate.
+    pub estimate: Seconds,
+    /// No faster than this: perfect overlap at datasheet rates.
+    pub low: Seconds,
+    /// No slower than this within the model: no overlap at all.
+    pub high: Seconds,
+    /// Every resource that takes any time, in the order math, memory, latency.
+    pub terms: Vec<Term>,
+    /// Share of the estimate that a grid of whole waves would save, 0 to 1.
+    pub tail_cost: f64,
+    /// Share of the DRAM traffic that stays in L2 from the launch before, 0 to 1.
+    pub l2_hit: f64,
+}
+
+impl TimeEstimate {
+    /// Time of one resource; zero where it is not used.
+    pub fn of(&self, resource: Resource) -> Seconds {
+        self.terms.iter().find(|t| t.resource == resource).map_or(Seconds::ZERO, |t| t.time)
+    }
+
+    /// The largest term of a bound, with its resource. For latency the fixed cost is added to the largest other
+    /// term, since the two follow each other; the host's launch is left out of the bound.
+    pub fn side(&self, bound: Bound) -> (Option<Resource>, Seconds) {
+        let own = self.terms.iter().filter(|t| {
+            t.resource.bound() == bound && !matches!(t.resource, Resource::Fixed | Resource::Launch)
+        });
+        let largest = own.max_by(|a, b| a.time.get().total_cmp(&b.time.get()));
+        let (resource, time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
+        if bound != Bound::Latency {
+            return (resource, time);
+        }
+        let fixed = self.of(Resource::Fixed);
+        (if fixed > time { Some(Resource::Fixed) } else { resource }, fixed + time)
+    }
+
+    /// The bound, the resource that makes it, and its ratio to the next bound (1 = a tie).
+    pub fn bound(&self) -> (Bound, Option<Resource>, f64) {
+        let mut sides = [Bound::Math, Bound::Memory, Bound::Latency].map(|b| (b, self.side(b)));
+        sides.sort_by(|a, b| b.1.1.get().total_cmp(&a.1.1.get()));
+        let margin = if sides[1].1.1.get() > 0.0 { sides[0].1.1 / sides[1].1.1 } else { f64::INFINITY };
+        (sides[0].0, sides[0].1.0, margin)
+    }
+}
+
+/// Whether the host's part of a launch is inside the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Timing {
+    /// Kernel time on the device, as a profiler measures it.
+    #[default]
+    Device,
+    /// Time around a launch in a stream.
+    Launch,
+}
+
+/// Predicts the time of a launch.
+pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing) -> TimeEstimate {
+    let found = terms::terms(gpu, launch, &terms::Shares::quantised(schedule));
+    let balanced = terms::terms(gpu, launch, &terms::Shares::balanced(schedule));
+    let overhead = match timing {
+        Timing::Device => Seconds::ZERO,
+        Timing::Launch => gpu.calibration.constants.launch_overhead,
+    };
+    let device = combine(gpu, &found.terms);
+    let without_tail = combine(gpu, &balanced.terms);
+    let work = |pick: fn(&Term) -> Seconds| found.terms.iter().filter(|t| t.resource != Resource::Fixed).map(pick);
+    let low = work(|t| t.least).fold(Seconds::ZERO, Seconds::max);
+    let high: Seconds = found.terms.iter().map(|t| t.time).sum::<Seconds>().max(device);
+    let mut all = found.terms;
+    if overhead.get() > 0.0 {
+        all.push(Term { resource: Resource::Launch, time: overhead, least: overhead });
+    }
+    TimeEstimate {
+        estimate: device + overhead,
+        low: low + overhead,
+        high: high + overhead,
+        terms: all,
+        tail_cost: (1.0 - without_tail / device).max(0.0),
+        l2_hit: found.l2_hit,
+    }
+}
+
+/// Fixed cost plus the p-sum of the terms. What the SM itself does (pipes, issue, waiting) overlaps within an SM
+/// and counts once, by its largest; memory levels and too few SMs each count for themselves.
+fn combine(gpu: &Gpu, terms: &[Term]) -> Seconds {
+    let time = |wanted: fn(Resource) -> bool| {
+        terms.iter().filter(|t| wanted(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max)
+    };
+    let compute = time(|r| {
+        matches!(r, Resource::Pipe(_) | Resource::Issue | Resource::Chain | Resource::ArithmeticLatency)
+    });
+    let side = [
+        compute,
+        time(|r| r == Resource::Memory(Level::Dram)),
+        time(|r| r == Resource::Memory(Level::L2)),
+        time(|r| r == Resource::Memory(Level::Shared)),
+        time(|r| r == Resource::FewSms),
+    ];
+    let body = p_sum(&side, gpu.calibration.constants.overlap_exponent);
+    let fixed = time(|r| r == Resource::Fixed);
+    let total = fixed + body;
+    // Long tensor kernels lose clock to power: t (1 + pw u t / (t + 3 ms)), u = share of the math term.
+    let tensor = time(|r| matches!(r, Resource::Pipe(Pipe::Tensor { .. })));
+    let share = if total.get() > 0.0 { (tensor / total).min(1.0) } else { 0.0 };
+    let droop = gpu.calibration.power_droop * share * (total / (total + DROOP_TIME));
+    total * (1.0 + droop)
+}
+
+/// Time scale of the power droop, set by hand in the fit of the shared constants.
+const DROOP_TIME: Seconds = Seconds(3e-3);
+
+/// (sum of t^p)^(1/p), computed after division by the largest term; an infinite p is the maximum.
+fn p_sum(terms: &[Seconds], p: f64) -> Seconds {
+    let largest = terms.iter().copied().fold(Seconds::ZERO, Seconds::max);
+    if largest.get() <= 0.0 || !p.is_finite() {
+        return largest;
+    }
+    let sum: f64 = terms.iter().map(|t| libm::pow(*t / largest, p)).sum();
+    largest * libm::pow(sum, 1.0 / p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p_sum_lies_between_the_largest_and_the_sum() {
+        let terms = [Seconds(3.0), Seconds(4.0), Seconds(0.0)];
+        assert!((p_sum(&terms, 2.0).get() - 5.0).abs() < 1e-12);
+        assert!((p_sum(&terms, 1.0).get() - 7.0).abs() < 1e-12);
+        assert_eq!(p_sum(&terms, f64::INFINITY), Seconds(4.0));
+        assert_eq!(p_sum(&[], 3.3), Seconds::ZERO);
+        assert!(p_sum(&[Seconds(1e-300), Seconds(1e-300)], 3.3).get() > 1e-300);
+    }
+}

@@ -1,0 +1,183 @@
+//! The time that each resource alone would need.
+
+use super::{Resource, Term};
+use crate::{
+    gpu::{Gpu, Pipe},
+    kernel::{Kernel, Level},
+    launch::Launch,
+    schedule::Schedule,
+    units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds},
+};
+
+/// How unevenly the blocks fall on the SMs.
+pub(super) struct Shares {
+    /// Blocks that the busiest SM executes.
+    busiest: f64,
+    /// Waves that follow each other.
+    waves: f64,
+    /// SMs with work.
+    busy: f64,
+    /// Blocks.
+    blocks: f64,
+}
+
+impl Shares {
+    /// Whole blocks in whole waves, as the hardware has it.
+    pub fn quantised(schedule: &Schedule) -> Self {
+        Self {
+            busiest: schedule.blocks_of_busiest_sm() as f64,
+            waves: schedule.whole_waves() as f64,
+            busy: schedule.busy_sms() as f64,
+            blocks: schedule.blocks as f64,
+        }
+    }
+
+    /// The same work without a tail: fractions of blocks and waves. A grid below one wave keeps its shape.
+    pub fn balanced(schedule: &Schedule) -> Self {
+        let blocks = schedule.blocks as f64;
+        Self { busiest: (blocks / schedule.sms as f64).max(1.0), waves: schedule.waves().max(1.0), ..Self::quantised(schedule) }
+    }
+}
+
+pub(super) struct Found {
+    pub terms: Vec<Term>,
+    pub l2_hit: f64,
+}
+
+pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
+    let kernel = &launch.kernel;
+    let mut terms = Vec::new();
+    math(gpu, launch, shares, &mut terms);
+    let dram = memory(gpu, launch, shares, &mut terms);
+    terms.push(both(Resource::Chain, chain(gpu, kernel, launch, shares, dram.hit)));
+    let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector);
+    let fixed: Seconds = gpu.calibration.constants.fixed * gpu.calibration.fixed_factor / clock;
+    terms.push(Term { resource: Resource::Fixed, time: fixed, least: Seconds::ZERO });
+    terms.retain(|t| t.time.get() > 0.0);
+    Found { terms, l2_hit: dram.hit }
+}
+
+fn both(resource: Resource, time: Seconds) -> Term {
+    Term { resource, time, least: time }
+}
+
+/// Pipes and issue of the busiest SM, and too few instructions in flight.
+fn math(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
+    let per_sm = shares.busiest / shares.blocks;
+    for (pipe, flops) in &launch.kernel.operations {
+        let Some(rate) = gpu.rate(*pipe) else { continue };
+        let sustained = match pipe {
+            Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
+            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_vector,
+        };
+        let least = Seconds(flops.get() * per_sm / (rate * gpu.clock(*pipe).get()));
+        terms.push(Term { resource: Resource::Pipe(*pipe), time: least / sustained, least });
+    }
+    let instructions = launch.kernel.least_warp_instructions() * per_sm;
+    let schedulers = f64::from(gpu.limits.sub_partitions);
+    terms.push(both(Resource::Issue, Cycles(instructions / schedulers) / gpu.clocks.vector));
+    // Little's law for arithmetic: instructions in flight / latency, where that is below the issue rate.
+    let warps = launch.active_blocks(gpu) as f64 * f64::from(launch.occupancy.warps_per_block);
+    let latency = gpu.calibration.constants.dependent_issue.get();
+    let in_flight = warps * launch.kernel.concurrency.instructions_in_flight / latency;
+    if in_flight < schedulers {
+        terms.push(both(Resource::ArithmeticLatency, Cycles(instructions / in_flight) / gpu.clocks.vector));
+    }
+}
+
+struct DramTraffic {
+    hit: f64,
+}
+
+/// Share of the traffic that is still in L2 when `distance` bytes were touched between two uses:
+/// 1 / (1 + (R / Ceff)^8).
+pub(super) fn l2_hit(gpu: &Gpu, distance: Bytes) -> f64 {
+    let constants = &gpu.calibration.constants;
+    let halves = if gpu.memory.l2.partitions > 1 { constants.l2_two_partitions } else { 1.0 };
+    let effective = gpu.memory.l2.capacity * constants.l2_effective * halves;
+    1.0 / (1.0 + libm::pow(distance / effective, constants.residency_exponent))
+}
+
+/// Rate at which resident data stream from L2: a multiple of sustained DRAM bandwidth, at most the ports.
+fn l2_stream(gpu: &Gpu, dram: BytesPerSecond) -> BytesPerSecond {
+    (dram * gpu.calibration.constants.l2_stream_ratio).min(l2_ports(gpu))
+}
+
+fn l2_ports(gpu: &Gpu) -> BytesPerSecond {
+    let constants = &gpu.calibration.constants;
+    constants.l2_port * core_clock(gpu) * (f64::from(gpu.sm.count) * constants.l2_feed)
+}
+
+/// The clock that the shared constants in cycles were fitted with: that of the tensor peak.
+fn core_clock(gpu: &Gpu) -> Hertz {
+    gpu.clocks.tensor.unwrap_or(gpu.clocks.vector)
+}
+
+/// DRAM, L2, shared memory, and too few SMs to draw the bandwidth.
+fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) -> DramTraffic {
+    let traffic = &launch.kernel.traffic;
+    let sustained: BytesPerSecond = gpu.memory.dram.bandwidth * gpu.calibration.dram_efficiency;
+
+    // Spilled values live in L1 and L2 while the spills of the resident threads fit, else in DRAM.
+    let spilled = traffic.spill_per_thread * launch.threads();
+    let resident_threads = launch.active_blocks(gpu) as f64
+        * f64::from(launch.kernel.resources.threads_per_block)
+        * f64::from(gpu.sm.count);
+    let spill_hit = l2_hit(gpu, traffic.spill_per_thread * resident_threads);
+
+    let hit = traffic.reuse_distance.map_or(0.0, |distance| l2_hit(gpu, distance));
+    let asked = traffic.dram.moved();
+    let resident = asked * hit;
+    let from_dram = asked - resident + spilled * (1.0 - spill_hit);
+    let stream = l2_stream(gpu, sustained);
+    let streamed = from_dram + resident * (sustained / stream);
+    let resident_time: Seconds = resident / stream;
+    let dram_time: Seconds = streamed / sustained;
+    // Resident bytes still stream once out of L2; the level that takes longer names the term.
+    let level = if resident_time * 2.0 > dram_time { Level::L2 } else { Level::Dram };
+
+    let l2_moved = launch.kernel.l2_access().moved() + spilled;
+    let l2_rate = gpu.memory.l2.bandwidth.unwrap_or_else(|| l2_ports(gpu));
+    let l2_time: Seconds = l2_moved / l2_rate;
+    let dram_least: Seconds = from_dram / gpu.memory.dram.bandwidth;
+    if level == Level::Dram {
+        terms.push(Term { resource: Resource::Memory(Level::Dram), time: dram_time, least: dram_least });
+        terms.push(both(Resource::Memory(Level::L2), l2_time));
+    } else {
+        terms.push(Term { resource: Resource::Memory(Level::Dram), time: from_dram / sustained, least: dram_least });
+        terms.push(Term { resource: Resource::Memory(Level::L2), time: l2_time.max(dram_time), least: l2_time });
+    }
+
+    let shared_rate: BytesPerSecond = gpu.memory.shared.bandwidth * gpu.clocks.vector;
+    let shared = traffic.shared.moved() * (shares.busiest / shares.blocks);
+    terms.push(both(Resource::Memory(Level::Shared), shared / shared_rate));
+
+    let one_sm: BytesPerSecond = gpu.calibration.sm_stream * core_clock(gpu);
+    terms.push(both(Resource::FewSms, streamed / (one_sm * shares.busy)));
+    DramTraffic { hit }
+}
+
+/// Waves times the waiting of one block: rounds of loads at the latency of their level (Little's law: a thread has
+/// `bytes_in_flight` outstanding per round), dependent accesses one after the other, and the turnaround of the block.
+fn chain(gpu: &Gpu, kernel: &Kernel, launch: &Launch, shares: &Shares, hit: f64) -> Seconds {
+    let dram = gpu.dram_latency();
+    let l2 = gpu.l2_latency().unwrap_or(dram);
+    let reads = kernel.l2_access().read;
+    let mut wait = Seconds::ZERO;
+    if reads.get() > 0.0 {
+        let from_dram = (kernel.traffic.dram.read * (1.0 - hit) / reads).min(1.0);
+        let rounds = (reads.get() / launch.threads() / kernel.concurrency.bytes_in_flight).max(1.0);
+        wait += (dram * from_dram + l2 * (1.0 - from_dram)) * rounds;
+    }
+    let level = match kernel.concurrency.dependent_level {
+        Level::Dram => dram,
+        Level::L2 => l2,
+        Level::Shared => gpu.calibration.constants.shared_latency / gpu.clocks.vector,
+    };
+    wait += level * kernel.concurrency.dependent_accesses;
+    let constants = &gpu.calibration.constants;
+    if shares.waves > 1.0 || wait.get() > 0.0 {
+        wait += constants.block_turnaround / gpu.clocks.vector;
+    }
+    wait * shares.waves
+}

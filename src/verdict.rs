@@ -1,0 +1,70 @@
+//! What binds a kernel, by how much, what was found, and what would change it.
+
+mod findings;
+mod whatif;
+
+pub use whatif::{Change, WhatIf};
+
+use crate::{
+    gpu::Gpu,
+    launch::Launch,
+    schedule::Schedule,
+    time::{Bound, Resource, TimeEstimate, Timing},
+    units::decimal,
+};
+
+/// The verdict on one launch.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// What holds it back.
+    pub bound: Bound,
+    /// The resource behind the bound.
+    pub resource: Option<Resource>,
+    /// Ratio of the bound's time to the next bound's; 1 is a tie.
+    pub margin: f64,
+    /// One sentence.
+    pub sentence: String,
+    /// Observations that matter for this bound.
+    pub findings: Vec<String>,
+    /// Changes that would help, best first; each was judged again after the change.
+    pub what_ifs: Vec<WhatIf>,
+    /// What the answer leaves out.
+    pub ignored: Vec<String>,
+    /// How sure it is and whose constants it uses.
+    pub confidence: String,
+}
+
+/// Ratio below which two bounds count as balanced.
+pub const BALANCED: f64 = 1.1;
+
+/// Judges a launch.
+pub fn verdict(gpu: &Gpu, launch: &Launch, schedule: &Schedule, time: &TimeEstimate, timing: Timing) -> Verdict {
+    let (bound, resource, margin) = time.bound();
+    let what_ifs = whatif::what_ifs(gpu, launch, time, timing);
+    Verdict {
+        bound,
+        resource,
+        margin,
+        sentence: sentence(bound, resource, margin, time),
+        findings: findings::findings(gpu, launch, schedule, time, bound),
+        what_ifs,
+        ignored: findings::ignored(gpu, launch),
+        confidence: findings::confidence(gpu),
+    }
+}
+
+fn sentence(bound: Bound, resource: Option<Resource>, margin: f64, time: &TimeEstimate) -> String {
+    let by = resource.map_or(String::new(), |r| format!(" ({})", r.label()));
+    let others = [Bound::Math, Bound::Memory, Bound::Latency].into_iter().filter(|b| *b != bound);
+    let next = others.max_by(|a, b| time.side(*a).1.get().total_cmp(&time.side(*b).1.get()));
+    match next {
+        Some(next) if margin < BALANCED => {
+            format!("{}-bound{by}, nearly balanced with {}", bound.word(), next.word())
+        }
+        Some(next) if margin.is_finite() => {
+            let ratio = if margin < 100.0 { decimal(margin, 1) } else { decimal(margin, 0) };
+            format!("{}-bound{by}, {ratio} times the {} time", bound.word(), next.word())
+        }
+        _ => format!("{}-bound{by}", bound.word()),
+    }
+}

@@ -1,0 +1,121 @@
+//! Observations on a launch that matter for its bound, what the model leaves out, and how sure it is.
+
+use crate::{
+    gpu::{ConstantsOf, Gpu, Pipe},
+    kernel::Level,
+    launch::Launch,
+    occupancy::advice,
+    schedule::{Schedule, waves::FEW_BLOCKS},
+    time::{Bound, Resource, TimeEstimate},
+    units::{decimal, grouped},
+};
+
+fn percent(fraction: f64) -> String {
+    decimal(fraction * 100.0, 1)
+}
+
+/// Findings in the order in which a reader needs them. Tail and occupancy are only mentioned where they cost time.
+pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeEstimate, bound: Bound) -> Vec<String> {
+    let mut found = Vec::new();
+    if plan.full_waves() == 0 && plan.busy_sms() < plan.sms {
+        found.push(format!(
+            "too few blocks: {} blocks leave {} of {} SMs without work",
+            plan.blocks,
+            plan.sms - plan.busy_sms(),
+            plan.sms
+        ));
+    } else if time.tail_cost >= 0.02 {
+        found.push(format!(
+            "the tail costs {} % of the time: {} waves are paid for {} waves of work ({} of {} SMs idle in the last)",
+            percent(time.tail_cost),
+            plan.whole_waves(),
+            decimal(plan.waves(), 2),
+            plan.idle_sms_in_tail(),
+            plan.sms
+        ));
+    }
+    if plan.is_small() && plan.blocks % plan.wave_blocks() != 0 {
+        found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
+    }
+    found.push(occupancy_matters(gpu, launch, time, bound));
+    if bound == Bound::Memory {
+        let access = launch.kernel.l2_access();
+        if access.efficiency() < 0.9 {
+            found.push(format!("only {} % of the bytes moved between L2 and the SMs are used", percent(access.efficiency())));
+        }
+        if time.l2_hit > 0.5 {
+            found.push("most of the traffic stays in L2 from the use before: cold data take longer".into());
+        }
+    }
+    if bound == Bound::Math {
+        let tensor = launch.kernel.operations.iter().any(|(p, _)| matches!(p, Pipe::Tensor { .. }));
+        let sustained = if tensor { gpu.calibration.sustained_tensor } else { gpu.calibration.sustained_vector };
+        if sustained < 0.9 {
+            found.push(format!("the GPU sustains {} % of its datasheet peak (power and issue limits)", percent(sustained)));
+        }
+    }
+    if let (Bound::Latency, Some(Resource::Fixed)) = (bound, time.side(Bound::Latency).0) {
+        found.push("the kernel is so short that launching, filling and draining the GPU is most of its time".into());
+    }
+    if time.of(Resource::Memory(Level::Shared)).get() > 0.0 && launch.kernel.traffic.shared.efficiency() < 0.9 {
+        found.push(format!("bank conflicts: {} % of the shared-memory cycles are used", percent(launch.kernel.traffic.shared.efficiency())));
+    }
+    found
+}
+
+/// Whether more occupancy would help this kernel at all: judged by the time at one more block per SM.
+fn occupancy_matters(gpu: &Gpu, launch: &Launch, time: &TimeEstimate, bound: Bound) -> String {
+    let now = &launch.occupancy;
+    let head = format!("occupancy {} % (limited by {})", percent(now.fraction()), now.limiters().sentence());
+    if now.active_warps() == now.max_warps {
+        return format!("{head}: the SM is full");
+    }
+    let waiting = time.of(Resource::Chain).max(time.of(Resource::ArithmeticLatency));
+    let other = time.side(Bound::Math).1.max(time.side(Bound::Memory).1);
+    if launch.active_blocks(gpu) < u64::from(now.blocks_per_sm) {
+        return format!("{head}: not reached, since the grid gives an SM only {} block(s)", launch.active_blocks(gpu));
+    }
+    if waiting.get() * 2.0 < other.get() {
+        return format!("{head}: more would not help, the {} term is not hidden latency", bound.word());
+    }
+    let steps = advice::next_steps(&gpu.limits, &launch.kernel.resources, now);
+    match steps.iter().find(|s| s.blocks_per_sm > now.blocks_per_sm) {
+        Some(_) => format!("{head}: more would help to hide latency"),
+        None => format!("{head}: more would help to hide latency, but no single resource gives another block"),
+    }
+}
+
+/// What the model leaves out for this launch.
+pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
+    let mut ignored = vec![
+        "differences between blocks, divergence inside warps, atomics and other kernels on the GPU".to_owned(),
+        "TLB misses and DRAM page conflicts beyond the sustained bandwidth".into(),
+    ];
+    let flops = launch.kernel.flops().get() > 0.0;
+    if !flops {
+        ignored.push("arithmetic: no operations were given".into());
+    }
+    if launch.kernel.traffic.dram.used().get() == 0.0 {
+        ignored.push("DRAM traffic: none was given".into());
+    }
+    if launch.kernel.traffic.reuse_distance.is_none() && launch.kernel.traffic.dram.used() < gpu.memory.l2.capacity {
+        ignored.push("data left in L2 by earlier kernels: all traffic is taken as cold".into());
+    }
+    if gpu.memory.l2.bandwidth.is_none() {
+        ignored.push(format!("a published L2 bandwidth: {} of operand feed is taken from the SM ports", grouped(u64::from(gpu.sm.count)) + " SMs"));
+    }
+    if gpu.latency.as_ref().and_then(|l| l.dram).is_none() {
+        ignored.push("a measured memory latency of this GPU: the fitted 400 ns of A100, H100 and L40S is used".into());
+    }
+    ignored
+}
+
+/// Whose constants, and what the range means.
+pub(super) fn confidence(gpu: &Gpu) -> String {
+    let whose = match &gpu.calibration.of {
+        ConstantsOf::Gpu => format!("constants measured on {}", gpu.name),
+        ConstantsOf::Family(name) => format!("constants of the {name} family, not of this GPU"),
+        ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),
+    };
+    format!("{whose}; the range runs from perfect overlap at datasheet rates to no overlap, and assumes that the description is right")
+}
