@@ -19,7 +19,8 @@ fn main() {
         writeln!(code, "pub(crate) const {constant}: &[(&str, &str)] = &[").expect("writing to a string");
         for path in files {
             let stem = path.file_stem().and_then(|s| s.to_str()).expect("a UTF-8 file name");
-            writeln!(code, "    ({stem:?}, include_str!({:?})),", path.display().to_string()).expect("writing to a string");
+            writeln!(code, "    ({stem:?}, include_str!({:?})),", path.display().to_string())
+                .expect("writing to a string");
         }
         code.push_str("];\n");
         fs::write(Path::new(&out).join(target), code).expect("a writable OUT_DIR");

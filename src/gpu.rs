@@ -36,7 +36,9 @@ pub enum GpuError {
         input: String,
     },
     /// A compute capability without a row in the limits table.
-    #[error("no limits are known for compute capability {capability} (known: {known}); a GPU file can bring its own [limits] table")]
+    #[error(
+        "no limits are known for compute capability {capability} (known: {known}); a GPU file can bring its own [limits] table"
+    )]
     Capability {
         /// The capability asked for.
         capability: String,

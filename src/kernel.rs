@@ -100,7 +100,12 @@ pub struct Concurrency {
 impl Default for Concurrency {
     /// One 16-byte load (or four of 4 bytes) and two independent instructions: what compilers reach without tuning.
     fn default() -> Self {
-        Self { bytes_in_flight: 16.0, instructions_in_flight: 2.0, dependent_accesses: 0.0, dependent_level: Level::Dram }
+        Self {
+            bytes_in_flight: 16.0,
+            instructions_in_flight: 2.0,
+            dependent_accesses: 0.0,
+            dependent_level: Level::Dram,
+        }
     }
 }
 

@@ -160,19 +160,33 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
         Some(Resource::Registers) => {
             let registers = asked.registers_per_thread;
             let cure = match advice::largest_block(limits, asked) {
-                Some(block) => format!("with {registers} registers per thread the largest legal block is {block} threads"),
+                Some(block) => {
+                    format!("with {registers} registers per thread the largest legal block is {block} threads")
+                }
                 None => format!("a thread holds at most {} registers", limits.max_registers_per_thread),
             };
             let most = advice::most_registers(limits, asked, 1);
-            let cure = most.map_or(cure.clone(), |m| format!("{cure}; a block of {threads} threads may use {m} registers per thread"));
-            (format!("{threads} threads with {registers} registers each need {} registers", found.registers_per_block), cure)
+            let cure = most.map_or(cure.clone(), |m| {
+                format!("{cure}; a block of {threads} threads may use {m} registers per thread")
+            });
+            (
+                format!(
+                    "{threads} threads with {registers} registers each need {} registers",
+                    found.registers_per_block
+                ),
+                cure,
+            )
         }
         Some(Resource::Shared) => {
             let optin = limits.max_shared_per_block_optin;
             let allowed = if asked.opt_in { optin } else { limits.max_shared_per_block };
             let hint = if asked.opt_in || asked.shared() > optin { "" } else { " (the opt-in limit is higher)" };
             (
-                format!("{} bytes ({:.1} KiB) of shared memory per block; this is on-chip memory, not GPU memory", asked.shared(), f64::from(asked.shared()) / 1024.0),
+                format!(
+                    "{} bytes ({:.1} KiB) of shared memory per block; this is on-chip memory, not GPU memory",
+                    asked.shared(),
+                    f64::from(asked.shared()) / 1024.0
+                ),
                 format!("a block may use at most {allowed} bytes ({:.1} KiB){hint}", f64::from(allowed) / 1024.0),
             )
         }

@@ -115,9 +115,10 @@ impl TimeEstimate {
     /// The largest term of a bound, with its resource. For latency the fixed cost is added to the largest other
     /// term, since the two follow each other; the host's launch is left out of the bound.
     pub fn side(&self, bound: Bound) -> (Option<Resource>, Seconds) {
-        let own = self.terms.iter().filter(|t| {
-            t.resource.bound() == bound && !matches!(t.resource, Resource::Fixed | Resource::Launch)
-        });
+        let own = self
+            .terms
+            .iter()
+            .filter(|t| t.resource.bound() == bound && !matches!(t.resource, Resource::Fixed | Resource::Launch));
         let largest = own.max_by(|a, b| a.time.get().total_cmp(&b.time.get()));
         let (resource, time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
         if bound != Bound::Latency {
@@ -179,9 +180,8 @@ fn combine(gpu: &Gpu, terms: &[Term]) -> Seconds {
     let time = |wanted: fn(Resource) -> bool| {
         terms.iter().filter(|t| wanted(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max)
     };
-    let compute = time(|r| {
-        matches!(r, Resource::Pipe(_) | Resource::Issue | Resource::Chain | Resource::ArithmeticLatency)
-    });
+    let compute =
+        time(|r| matches!(r, Resource::Pipe(_) | Resource::Issue | Resource::Chain | Resource::ArithmeticLatency));
     let side = [
         compute,
         time(|r| r == Resource::Memory(Level::Dram)),

@@ -145,7 +145,9 @@ impl Catalog {
 
     fn entry(&self, wanted: &str) -> Option<(&Entry, Option<&str>)> {
         let exact = self.entries.iter().find(|e| {
-            normal(&e.id) == wanted || normal(&e.gpu.name) == wanted || e.gpu.aliases.iter().any(|a| normal(a) == wanted)
+            normal(&e.id) == wanted
+                || normal(&e.gpu.name) == wanted
+                || e.gpu.aliases.iter().any(|a| normal(a) == wanted)
         });
         if let Some(entry) = exact {
             return Some((entry, None));

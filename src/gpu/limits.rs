@@ -59,6 +59,8 @@ pub struct SmLimits {
     pub max_registers_per_block: u32,
     /// Most registers that the compiler gives one thread.
     pub max_registers_per_thread: u32,
+    /// Most registers per thread for which NVIDIA's calculator still answers.
+    pub calculator_registers_per_thread: u32,
     /// Registers are allocated to a warp in multiples of this.
     pub register_allocation_unit: u32,
     /// Sub-partitions, each with its share of the registers and one warp scheduler.
@@ -96,6 +98,7 @@ pub(super) struct LimitsFile {
     registers_per_sm: u32,
     max_registers_per_block: u32,
     max_registers_per_thread: u32,
+    calculator_registers_per_thread: u32,
     register_allocation_unit: u32,
     sub_partitions: u32,
     shared_per_sm: Bytes,
@@ -124,14 +127,21 @@ impl LimitsFile {
             ("sub_partitions", self.sub_partitions),
         ];
         if let Some((field, _)) = positive.iter().find(|(_, value)| *value == 0) {
-            return Err(GpuError::Value { field: format!("limits.{field}"), value: "0".into(), rule: "at least 1".into() });
+            return Err(GpuError::Value {
+                field: format!("limits.{field}"),
+                value: "0".into(),
+                rule: "at least 1".into(),
+            });
         }
         let size = |field: &str, bytes: Bytes| {
             let whole = bytes.get().fract() == 0.0 && bytes.get() <= f64::from(u32::MAX);
             if whole { Ok(bytes.get() as u32) } else { Err(whole_bytes(field, bytes)) }
         };
-        let mut configurations =
-            self.shared_configurations.iter().map(|b| size("shared_configurations", *b)).collect::<Result<Vec<_>, _>>()?;
+        let mut configurations = self
+            .shared_configurations
+            .iter()
+            .map(|b| size("shared_configurations", *b))
+            .collect::<Result<Vec<_>, _>>()?;
         configurations.sort_unstable();
         let shared_allocation_unit = size("shared_allocation_unit", self.shared_allocation_unit)?;
         if shared_allocation_unit == 0 {
@@ -147,6 +157,7 @@ impl LimitsFile {
             registers_per_sm: self.registers_per_sm,
             max_registers_per_block: self.max_registers_per_block,
             max_registers_per_thread: self.max_registers_per_thread,
+            calculator_registers_per_thread: self.calculator_registers_per_thread,
             register_allocation_unit: self.register_allocation_unit,
             sub_partitions: self.sub_partitions,
             shared_per_sm: size("shared_per_sm", self.shared_per_sm)?,
@@ -163,5 +174,9 @@ impl LimitsFile {
 }
 
 fn whole_bytes(field: &str, value: Bytes) -> GpuError {
-    GpuError::Value { field: format!("limits.{field}"), value: value.to_string(), rule: "a whole number of bytes, 1 B to 4 GiB".into() }
+    GpuError::Value {
+        field: format!("limits.{field}"),
+        value: value.to_string(),
+        rule: "a whole number of bytes, 1 B to 4 GiB".into(),
+    }
 }

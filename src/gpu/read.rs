@@ -122,7 +122,13 @@ pub(super) struct Tables<'a> {
 }
 
 /// Reads a GPU file and applies overrides through the same checks as the file itself.
-pub(super) fn gpu(id: &str, origin: &str, text: &str, overrides: &[Override], tables: &Tables) -> Result<Gpu, GpuError> {
+pub(super) fn gpu(
+    id: &str,
+    origin: &str,
+    text: &str,
+    overrides: &[Override],
+    tables: &Tables,
+) -> Result<Gpu, GpuError> {
     let file_error = |e: toml::de::Error| GpuError::File { origin: origin.into(), message: e.to_string() };
     let mut file: GpuFile = toml::from_str(text).map_err(file_error)?;
     let mut changes = Vec::new();
@@ -150,7 +156,10 @@ pub(super) fn gpu(id: &str, origin: &str, text: &str, overrides: &[Override], ta
 fn limits_table(text: &Table, capability: ComputeCapability) -> Option<Table> {
     let rows = text.get("limits")?.as_array()?;
     let wanted = capability.to_string();
-    rows.iter().filter_map(Value::as_table).find(|t| t.get("compute_capability").and_then(Value::as_str) == Some(&wanted)).cloned()
+    rows.iter()
+        .filter_map(Value::as_table)
+        .find(|t| t.get("compute_capability").and_then(Value::as_str) == Some(&wanted))
+        .cloned()
 }
 
 /// Puts the value at the path; the type of the old value decides between number and text.
@@ -202,10 +211,15 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn meant(id: &str, file: GpuFile, changes: Vec<String>, overrides: &[Override], tables: &Tables) -> Result<Gpu, GpuError> {
-    let value = |field: &str, value: String, rule: &str| {
-        Err(GpuError::Value { field: field.into(), value, rule: rule.into() })
-    };
+fn meant(
+    id: &str,
+    file: GpuFile,
+    changes: Vec<String>,
+    overrides: &[Override],
+    tables: &Tables,
+) -> Result<Gpu, GpuError> {
+    let value =
+        |field: &str, value: String, rule: &str| Err(GpuError::Value { field: field.into(), value, rule: rule.into() });
     if file.schema != 1 {
         return value("schema", file.schema.to_string(), "1: this program reads schema 1");
     }
@@ -279,7 +293,8 @@ fn meant(id: &str, file: GpuFile, changes: Vec<String>, overrides: &[Override], 
             calibration.sustained_tensor = calibration.sustained_tensor.min(sustained);
             gpu.calibration = calibration;
         } else {
-            gpu.changes.push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
+            gpu.changes
+                .push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
         }
     }
     Ok(gpu)

@@ -76,9 +76,9 @@ pub fn most_shared(limits: &SmLimits, resources: &Resources, blocks: u32) -> Opt
 
 /// The largest block, in whole warps, that can run with these registers and this shared memory.
 pub fn largest_block(limits: &SmLimits, resources: &Resources) -> Option<u32> {
-    block_sizes(limits).rev().find(|&threads_per_block| {
-        occupancy(limits, &Resources { threads_per_block, ..*resources }).blocks_per_sm > 0
-    })
+    block_sizes(limits)
+        .rev()
+        .find(|&threads_per_block| occupancy(limits, &Resources { threads_per_block, ..*resources }).blocks_per_sm > 0)
 }
 
 /// A block size with the occupancy that it gives.

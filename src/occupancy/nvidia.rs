@@ -174,15 +174,18 @@ impl Occupancy {
         f64::from(self.active_warps()) / f64::from(self.max_warps)
     }
 
-    /// The resources that attain the least limit.
+    /// The resources that attain the least limit. Where barriers allow fewer blocks than all others, NVIDIA's
+    /// calculator adds them to the limiters found so far instead of replacing those; so does this.
     pub fn limiters(&self) -> Limiters {
-        let least = self.limits.least();
-        Limiters(Resource::ALL.into_iter().filter(|r| self.limits.of(*r) == least).fold(0, |set, r| set | 1 << r as u8))
+        let others = &self.limits.0[..Resource::Barriers as usize];
+        let least = others.iter().copied().fold(BlockLimits::UNLIMITED, u32::min);
+        let attains = |r: &Resource| match r {
+            Resource::Barriers => self.limits.of(*r) <= least,
+            _ => self.limits.of(*r) == least,
+        };
+        Limiters(Resource::ALL.into_iter().filter(attains).fold(0, |set, r| set | 1 << r as u8))
     }
 }
-
-/// The compiler gives a thread at most 255 registers; NVIDIA's calculator still answers for 256.
-const MAX_CALCULATED_REGISTERS: u32 = 256;
 
 /// Resident blocks per SM for a block with these resources.
 ///
@@ -235,7 +238,7 @@ fn by_registers(limits: &SmLimits, registers_per_thread: u32, registers_per_warp
     let sides = u64::from(limits.sub_partitions);
     // A block is checked with its warps rounded up to the sub-partitions; 6.0, with two, is checked for four as well.
     let checked_warps = u64::from(warps_per_block).next_multiple_of(sides.max(4));
-    let too_many = registers_per_thread > MAX_CALCULATED_REGISTERS
+    let too_many = registers_per_thread > limits.calculator_registers_per_thread
         || checked_warps.saturating_mul(registers_per_warp) > u64::from(limits.max_registers_per_block);
     if too_many {
         return 0;

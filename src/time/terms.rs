@@ -35,7 +35,11 @@ impl Shares {
     /// The same work without a tail: fractions of blocks and waves. A grid below one wave keeps its shape.
     pub fn balanced(schedule: &Schedule) -> Self {
         let blocks = schedule.blocks as f64;
-        Self { busiest: (blocks / schedule.sms as f64).max(1.0), waves: schedule.waves().max(1.0), ..Self::quantised(schedule) }
+        Self {
+            busiest: (blocks / schedule.sms as f64).max(1.0),
+            waves: schedule.waves().max(1.0),
+            ..Self::quantised(schedule)
+        }
     }
 }
 

@@ -41,7 +41,10 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
     if bound == Bound::Memory {
         let access = launch.kernel.l2_access();
         if access.efficiency() < 0.9 {
-            found.push(format!("only {} % of the bytes moved between L2 and the SMs are used", percent(access.efficiency())));
+            found.push(format!(
+                "only {} % of the bytes moved between L2 and the SMs are used",
+                percent(access.efficiency())
+            ));
         }
         if time.l2_hit > 0.5 {
             found.push("most of the traffic stays in L2 from the use before: cold data take longer".into());
@@ -51,14 +54,20 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
         let tensor = launch.kernel.operations.iter().any(|(p, _)| matches!(p, Pipe::Tensor { .. }));
         let sustained = if tensor { gpu.calibration.sustained_tensor } else { gpu.calibration.sustained_vector };
         if sustained < 0.9 {
-            found.push(format!("the GPU sustains {} % of its datasheet peak (power and issue limits)", percent(sustained)));
+            found.push(format!(
+                "the GPU sustains {} % of its datasheet peak (power and issue limits)",
+                percent(sustained)
+            ));
         }
     }
     if let (Bound::Latency, Some(Resource::Fixed)) = (bound, time.side(Bound::Latency).0) {
         found.push("the kernel is so short that launching, filling and draining the GPU is most of its time".into());
     }
     if time.of(Resource::Memory(Level::Shared)).get() > 0.0 && launch.kernel.traffic.shared.efficiency() < 0.9 {
-        found.push(format!("bank conflicts: {} % of the shared-memory cycles are used", percent(launch.kernel.traffic.shared.efficiency())));
+        found.push(format!(
+            "bank conflicts: {} % of the shared-memory cycles are used",
+            percent(launch.kernel.traffic.shared.efficiency())
+        ));
     }
     found
 }
@@ -102,7 +111,10 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
         ignored.push("data left in L2 by earlier kernels: all traffic is taken as cold".into());
     }
     if gpu.memory.l2.bandwidth.is_none() {
-        ignored.push(format!("a published L2 bandwidth: {} of operand feed is taken from the SM ports", grouped(u64::from(gpu.sm.count)) + " SMs"));
+        ignored.push(format!(
+            "a published L2 bandwidth: {} of operand feed is taken from the SM ports",
+            grouped(u64::from(gpu.sm.count)) + " SMs"
+        ));
     }
     if gpu.latency.as_ref().and_then(|l| l.dram).is_none() {
         ignored.push("a measured memory latency of this GPU: the fitted 400 ns of A100, H100 and L40S is used".into());
@@ -117,5 +129,7 @@ pub(super) fn confidence(gpu: &Gpu) -> String {
         ConstantsOf::Family(name) => format!("constants of the {name} family, not of this GPU"),
         ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),
     };
-    format!("{whose}; the range runs from perfect overlap at datasheet rates to no overlap, and assumes that the description is right")
+    format!(
+        "{whose}; the range runs from perfect overlap at datasheet rates to no overlap, and assumes that the description is right"
+    )
 }

@@ -79,8 +79,12 @@ pub(super) fn what_ifs(gpu: &Gpu, launch: &Launch, now: &TimeEstimate, timing: T
             let plan = schedule(changed.grid_blocks, device.sm.count, changed.occupancy.blocks_per_sm);
             let then = estimate(device, &changed, &plan, timing);
             let speedup = now.estimate / then.estimate;
-            (speedup >= LEAST_GAIN)
-                .then(|| WhatIf { change: trial.change, text: trial.text, speedup, bound_after: then.bound().0 })
+            (speedup >= LEAST_GAIN).then(|| WhatIf {
+                change: trial.change,
+                text: trial.text,
+                speedup,
+                bound_after: then.bound().0,
+            })
         })
         .collect();
     found.sort_by(|a, b| b.speedup.total_cmp(&a.speedup));
@@ -116,11 +120,8 @@ fn grid(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
     }
     let filling = plan.wave_blocks();
     if plan.full_waves() == 0 && filling > launch.grid_blocks {
-        let text = format!(
-            "the same work split over {filling} blocks: now {} of {} SMs have work",
-            plan.busy_sms(),
-            plan.sms
-        );
+        let text =
+            format!("the same work split over {filling} blocks: now {} of {} SMs have work", plan.busy_sms(), plan.sms);
         trials.push(Trial { grid_blocks: filling, ..trial(launch, Change::SplitBlocks, text, |_| {}) });
     }
 }
@@ -140,7 +141,8 @@ fn residency(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
         match step.resource {
             Limiter::Registers => {
                 let text = format!("at most {} registers per thread ({gain})", step.at_most);
-                trials.push(trial(launch, Change::Registers, text, |k| k.resources.registers_per_thread = step.at_most));
+                trials
+                    .push(trial(launch, Change::Registers, text, |k| k.resources.registers_per_thread = step.at_most));
             }
             Limiter::Shared => {
                 let text = format!("at most {} shared memory per block ({gain})", Bytes(f64::from(step.at_most)));
@@ -156,7 +158,12 @@ fn residency(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
     if let Some(best) = best.filter(|b| b.fraction > now.fraction() && asked.shared() == 0) {
         let threads = launch.threads();
         let blocks = (threads / f64::from(best.threads)).ceil().max(1.0) as u64;
-        let text = format!("blocks of {} threads (occupancy {} -> {} %)", best.threads, percent(now.fraction()), percent(best.fraction));
+        let text = format!(
+            "blocks of {} threads (occupancy {} -> {} %)",
+            best.threads,
+            percent(now.fraction()),
+            percent(best.fraction)
+        );
         let base = trial(launch, Change::BlockSize, text, |k| k.resources.threads_per_block = best.threads);
         trials.push(Trial { grid_blocks: blocks, ..base });
     }
@@ -175,7 +182,10 @@ fn traffic(launch: &Launch, trials: &mut Vec<Trial>) {
         }));
     }
     if traffic.shared.efficiency() < 1.0 {
-        let text = format!("no bank conflicts: only {} % of the shared-memory cycles are used", percent(traffic.shared.efficiency()));
+        let text = format!(
+            "no bank conflicts: only {} % of the shared-memory cycles are used",
+            percent(traffic.shared.efficiency())
+        );
         trials.push(trial(launch, Change::BankConflicts, text, |k| k.traffic.shared = whole(k.traffic.shared)));
     }
     if traffic.spill_per_thread.get() > 0.0 {
@@ -183,13 +193,21 @@ fn traffic(launch: &Launch, trials: &mut Vec<Trial>) {
         trials.push(trial(launch, Change::Spills, text, |k| k.traffic.spill_per_thread = Bytes::ZERO));
     }
     if traffic.dram.used().get() > 0.0 {
-        trials.push(trial(launch, Change::Reuse, "half the DRAM traffic (fusion, tiling, a narrower type)".into(), |k| {
-            let half = |a: Access| Access { read: a.read / 2.0, write: a.write / 2.0, ..a };
-            k.traffic.dram = half(k.traffic.dram);
-            k.traffic.l2 = k.traffic.l2.map(half);
-        }));
+        trials.push(trial(
+            launch,
+            Change::Reuse,
+            "half the DRAM traffic (fusion, tiling, a narrower type)".into(),
+            |k| {
+                let half = |a: Access| Access { read: a.read / 2.0, write: a.write / 2.0, ..a };
+                k.traffic.dram = half(k.traffic.dram);
+                k.traffic.l2 = k.traffic.l2.map(half);
+            },
+        ));
         let in_flight = launch.kernel.concurrency.bytes_in_flight;
-        let text = format!("twice the bytes in flight per thread ({} B: wider loads, more of them, asynchronous copies)", decimal(in_flight * 2.0, 1));
+        let text = format!(
+            "twice the bytes in flight per thread ({} B: wider loads, more of them, asynchronous copies)",
+            decimal(in_flight * 2.0, 1)
+        );
         trials.push(trial(launch, Change::InFlight, text, |k| k.concurrency.bytes_in_flight *= 2.0));
     }
     if launch.kernel.concurrency.dependent_accesses > 0.0 {
@@ -212,7 +230,9 @@ fn math(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
             Pipe::Vector(DataType::Fp32) => Some((DataType::Tf32, "if it is a matrix product and 10 mantissa bits do")),
             Pipe::Vector(DataType::Fp64) => Some((DataType::Fp64, "if it is a matrix product")),
             Pipe::Vector(DataType::Fp16) => Some((DataType::Fp16, "if it is a matrix product")),
-            Pipe::Tensor { input: DataType::Tf32, sparse: false, .. } => Some((DataType::Bf16, "if 8 mantissa bits do")),
+            Pipe::Tensor { input: DataType::Tf32, sparse: false, .. } => {
+                Some((DataType::Bf16, "if 8 mantissa bits do"))
+            }
             Pipe::Tensor { input: DataType::Bf16 | DataType::Fp16, sparse: false, .. } => {
                 Some((DataType::Fp8, "if 8-bit operands do"))
             }

@@ -22,7 +22,12 @@ pub fn modelled(threads_per_block: u32) -> f64 {
     let kernel = Kernel {
         name: "read".into(),
         // Shared memory holds residency at 2 blocks per SM, as the benchmark's spoiler does.
-        resources: Resources { threads_per_block, registers_per_thread: 16, dynamic_shared: 112 * 1024, ..Default::default() },
+        resources: Resources {
+            threads_per_block,
+            registers_per_thread: 16,
+            dynamic_shared: 112 * 1024,
+            ..Default::default()
+        },
         operations: Vec::new(),
         warp_instructions: None,
         traffic: Traffic { dram: Access { read: bytes, ..Default::default() }, ..Default::default() },
@@ -39,7 +44,11 @@ fn h100_pcie_curve() {
         let error = modelled(threads) / measured - 1.0;
         // The 3.1 % point fixed the block turnaround; the others are predictions.
         let allowed = if occupancy == 3.1 { 0.02 } else { 0.15 };
-        println!("{occupancy} %: modelled {:.0}, measured {measured} GB/s ({:+.1} %)", modelled(threads), error * 100.0);
+        println!(
+            "{occupancy} %: modelled {:.0}, measured {measured} GB/s ({:+.1} %)",
+            modelled(threads),
+            error * 100.0
+        );
         assert!(error.abs() < allowed, "{occupancy} %: {:.0} GB/s against {measured}", modelled(threads));
     }
 }

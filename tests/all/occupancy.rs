@@ -54,7 +54,11 @@ fn golden_table() {
         ];
         for (name, value) in got {
             if value != get(name) {
-                wrong.push(format!("{}: {name} is {value}, golden {}", record.iter().collect::<Vec<_>>().join(","), get(name)));
+                wrong.push(format!(
+                    "{}: {name} is {value}, golden {}",
+                    record.iter().collect::<Vec<_>>().join(","),
+                    get(name)
+                ));
             }
         }
         let percent: f64 = get("theoretical_occupancy_pct").parse().unwrap();
