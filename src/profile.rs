@@ -92,6 +92,3 @@ fn page_of(columns: &[String]) -> Option<Format> {
         None
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -210,8 +210,12 @@ pub(super) fn body(text: &str, header: &Header, warnings: &mut Warnings) -> Body
     body
 }
 
+/// Adds a line, CRLF as LF: after CRLF the CSV reader counts a record as beginning one line early.
 fn push(body: &mut Body, line: &str, number: usize) {
-    body.csv.push_str(line);
+    match line.strip_suffix("\r\n") {
+        Some(content) => body.csv.extend([content, "\n"]),
+        None => body.csv.push_str(line),
+    }
     body.lines.push(number);
 }
 
