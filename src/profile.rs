@@ -1,0 +1,94 @@
+//! Kernels observed by other tools: reads Nsight Compute CSV (details page and raw page), bytes in, values out.
+//!
+//! The path through the files: `text` decodes and finds the table, `details` and `raw` collect each launch's metrics
+//! as written, `fields` says which metric means what, `assemble` turns them into an [`ObservedKernel`].
+//! Columns and metrics are addressed by name, since both differ from version to version; what a file lacks is `None`.
+
+mod assemble;
+mod details;
+mod error;
+mod fields;
+mod launch;
+mod name;
+mod notation;
+mod observed;
+mod raw;
+mod tensor;
+mod text;
+mod unit;
+
+pub use error::ProfileError;
+pub use name::short_name;
+pub use observed::{
+    Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
+};
+
+/// Which format a file is in, told from its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Nsight Compute, `--csv --page details`: one row per metric.
+    NcuDetailsCsv,
+    /// Nsight Compute, `--csv --page raw`: one row per launch, a units row second.
+    NcuRawCsv,
+}
+
+/// What a profiler file holds.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The format that the file is in.
+    pub format: Format,
+    /// Every profiled launch, in file order.
+    pub kernels: Vec<ObservedKernel>,
+    /// What was skipped or odd, with line numbers: ragged rows, `==WARNING==` lines, a cut-off end.
+    pub warnings: Vec<String>,
+}
+
+/// The format of a file, or `None` where it is not one that [`read`] takes. Looks at the header only.
+pub fn detect(bytes: &[u8]) -> Option<Format> {
+    let text = text::decode(bytes).ok()?;
+    let header = text::find_header(&text)?;
+    page_of(&header.columns)
+}
+
+/// Reads a profiler file. Never panics; rows that cannot be used are skipped and named in [`Profile::warnings`].
+///
+/// # Errors
+///
+/// When the file is empty, binary, not Nsight Compute CSV, lacks required columns, or holds no kernel.
+pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
+    let text = text::decode(bytes)?;
+    let Some(header) = text::find_header(&text) else {
+        return Err(error::no_table(&text));
+    };
+    let Some(format) = page_of(&header.columns) else {
+        return Err(error::not_a_page(&header));
+    };
+    let mut warnings = text::Warnings::default();
+    let preamble = text.get(..header.start).unwrap_or_default();
+    warnings.tool_lines(preamble);
+    let body = text::body(&text, &header, &mut warnings);
+    let collected = match format {
+        Format::NcuDetailsCsv => details::collect(&body, &header, &mut warnings),
+        Format::NcuRawCsv => raw::collect(&body, &header, &mut warnings),
+    };
+    if collected.launches.is_empty() {
+        return Err(ProfileError::NoKernel { lines: error::quoted_lines(&text) });
+    }
+    let mark = collected.votes.decide(header.delimiter);
+    let kernels = collected.launches.into_iter().map(|launch| assemble::kernel(launch, mark)).collect();
+    Ok(Profile { format, kernels, warnings: warnings.finish() })
+}
+
+/// The page that a header belongs to: details has a column of metric names, raw has metrics as columns.
+fn page_of(columns: &[String]) -> Option<Format> {
+    let has = |name: &str| columns.iter().any(|c| c == name);
+    if !has("ID") || !has("Kernel Name") {
+        None
+    } else if has("Metric Name") && has("Metric Value") {
+        Some(Format::NcuDetailsCsv)
+    } else if columns.iter().any(|c| c.contains("__")) {
+        Some(Format::NcuRawCsv)
+    } else {
+        None
+    }
+}

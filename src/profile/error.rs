@@ -1,0 +1,119 @@
+//! What can be wrong with a profiler file as a whole, with the cure.
+
+use super::text::Header;
+
+/// Why a profiler file gives no kernels.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// Nothing but white space.
+    #[error(
+        "the file is empty (0 rows); profile again, for example `ncu --csv --page details --log-file out.csv PROGRAM`"
+    )]
+    Empty,
+    /// An Nsight Compute report as the tool stores it.
+    #[error(
+        "this is a binary Nsight Compute report (it starts with `NVR`); write it as text with \
+         `ncu --import FILE --csv --page details > FILE.csv`"
+    )]
+    NcuReport,
+    /// Some other binary file.
+    #[error("this is a binary file ({what}), not CSV text; read are {READ}")]
+    Binary {
+        /// What it looks like.
+        what: &'static str,
+    },
+    /// The text tables that the tool prints without `--csv`.
+    #[error(
+        "this is Nsight Compute's text output (line {line}: \"{quote}\"), not CSV; add --csv, or open the report with \
+         `ncu --import FILE --csv --page details`"
+    )]
+    NcuText {
+        /// Line of the first section title, from 1.
+        line: usize,
+        /// That line.
+        quote: String,
+    },
+    /// Text without any Nsight Compute table.
+    #[error(
+        "no Nsight Compute table found: no line has the columns \"ID\" and \"Kernel Name\" (the file begins \
+         \"{begins}\"); read are {READ}; from a report: `ncu --import FILE --csv --page details`"
+    )]
+    NotNcu {
+        /// The first line with content, shortened.
+        begins: String,
+    },
+    /// A table of Nsight Compute that is neither the details nor the raw page.
+    #[error(
+        "the table in line {line} lacks the column{} {}; its columns are {columns}; write the file with \
+         `ncu --import FILE --csv --page details` or `--page raw`, without --print-summary",
+        if missing.len() == 1 { "" } else { "s" },
+        missing.iter().map(|m| format!("\"{m}\"")).collect::<Vec<_>>().join(", ")
+    )]
+    MissingColumns {
+        /// Line of the header, from 1.
+        line: usize,
+        /// The required columns that it lacks.
+        missing: Vec<&'static str>,
+        /// The first columns that it has.
+        columns: String,
+    },
+    /// The tool's output with 0 profiled launches.
+    #[error(
+        "the file has 0 kernels: the profiler recorded no launch{}; check that the program launches a kernel and that \
+         filters (--kernel-name, --launch-skip, --launch-count) leave one",
+        if lines.is_empty() { String::new() } else { format!(" and says: {}", lines.join(" / ")) }
+    )]
+    NoKernel {
+        /// `==ERROR==` and `==WARNING==` lines found in the file.
+        lines: Vec<String>,
+    },
+}
+
+const READ: &str = "CSV of Nsight Compute's details page and raw page";
+
+/// At most this many lines of the tool are quoted in an error.
+const QUOTED: usize = 5;
+
+/// The tool's own error and warning lines, the first few.
+pub(super) fn quoted_lines(text: &str) -> Vec<String> {
+    let is_message = |line: &&str| line.starts_with("==ERROR==") || line.starts_with("==WARNING==");
+    text.lines().filter(is_message).take(QUOTED).map(|line| shorten(line.trim_end(), 200)).collect()
+}
+
+/// The error for text in which no header was found.
+pub(super) fn no_table(text: &str) -> ProfileError {
+    let mut first = None;
+    let mut of_the_tool = false;
+    for (index, line) in text.lines().enumerate() {
+        let content = line.trim();
+        of_the_tool |= ["==PROF==", "==ERROR==", "==WARNING=="].iter().any(|mark| content.starts_with(mark));
+        if content.starts_with("Section: ") {
+            return ProfileError::NcuText { line: index + 1, quote: shorten(content, 80) };
+        }
+        if first.is_none() && !content.is_empty() {
+            first = Some(shorten(content, 80));
+        }
+    }
+    match first {
+        None => ProfileError::Empty,
+        Some(_) if of_the_tool => ProfileError::NoKernel { lines: quoted_lines(text) },
+        Some(begins) => ProfileError::NotNcu { begins },
+    }
+}
+
+/// The error for a header that is neither page.
+pub(super) fn not_a_page(header: &Header) -> ProfileError {
+    let has = |name: &str| header.columns.iter().any(|c| c == name);
+    let missing: Vec<&'static str> =
+        ["ID", "Kernel Name", "Metric Name", "Metric Value"].into_iter().filter(|name| !has(name)).collect();
+    let columns = header.columns.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
+    ProfileError::MissingColumns { line: header.line, missing, columns: shorten(&columns, 200) }
+}
+
+/// At most `limit` characters, with an ellipsis where something was cut.
+pub(super) fn shorten(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_string(),
+        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
+    }
+}
