@@ -54,17 +54,17 @@ pub fn verdict(gpu: &Gpu, launch: &Launch, schedule: &Schedule, time: &TimeEstim
 }
 
 fn sentence(bound: Bound, resource: Option<Resource>, margin: f64, time: &TimeEstimate) -> String {
-    let by = resource.map_or(String::new(), |r| format!(" ({})", r.label()));
+    let by = |resource: Option<Resource>| resource.map_or(String::new(), |r| format!(" ({})", r.label()));
+    let head = format!("{}-bound{}", bound.word(), by(resource));
     let others = [Bound::Math, Bound::Memory, Bound::Latency].into_iter().filter(|b| *b != bound);
     let next = others.max_by(|a, b| time.side(*a).1.get().total_cmp(&time.side(*b).1.get()));
-    match next {
-        Some(next) if margin < BALANCED => {
-            format!("{}-bound{by}, nearly balanced with {}", bound.word(), next.word())
-        }
-        Some(next) if margin.is_finite() => {
-            let ratio = if margin < 100.0 { decimal(margin, 1) } else { decimal(margin, 0) };
-            format!("{}-bound{by}, {ratio} times the {} time", bound.word(), next.word())
-        }
-        _ => format!("{}-bound{by}", bound.word()),
+    let Some(next) = next.filter(|_| margin.is_finite()) else { return head };
+    let next = format!("{}{}", next.word(), by(time.side(next).0));
+    if margin < BALANCED {
+        format!("{head}, nearly balanced with {next}")
+    } else if margin < 100.0 {
+        format!("{head}: {} times {next}", decimal(margin, 1))
+    } else {
+        format!("{head}: the other bounds take less than 1 % of its time")
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     analysis::Analysis,
     gpu::{Gpu, Pipe},
     kernel::Level,
-    occupancy::{BlockLimits, Occupancy, Resource, advice},
+    occupancy::{BlockLimits, Occupancy, Resource, Resources, advice, occupancy},
     roofline::{Point, above_roof},
     time::{Bound, Resource as TimeResource},
     units::{Bytes, Flops, decimal},
@@ -174,29 +174,41 @@ fn slowest_pipe(gpu: &Gpu, operations: &[(Pipe, Flops)]) -> Option<Pipe> {
     timed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(pipe, _)| pipe)
 }
 
-fn next_steps(gpu: &Gpu, resources: &crate::occupancy::Resources, now: &Occupancy) -> Vec<String> {
-    let percent = |fraction: f64| decimal(fraction * 100.0, 1);
-    let sentence = |step: advice::NextStep| {
-        let what = match step.resource {
+/// The threshold of the limiter that gives the next block; where limiters tie, their thresholds together.
+fn next_steps(gpu: &Gpu, resources: &Resources, now: &Occupancy) -> Vec<String> {
+    let steps = advice::next_steps(&gpu.limits, resources, now);
+    let mut changed = *resources;
+    for step in &steps {
+        match step.resource {
+            Resource::Registers => changed.registers_per_thread = step.at_most,
+            Resource::Shared => {
+                changed.static_shared = resources.static_shared.min(step.at_most);
+                changed.dynamic_shared = step.at_most - changed.static_shared;
+            }
+            Resource::Warps => changed.threads_per_block = step.at_most,
+            Resource::Barriers => changed.barriers = step.at_most,
+            Resource::Blocks => {}
+        }
+    }
+    let then = occupancy(&gpu.limits, &changed);
+    let more = then.blocks_per_sm.saturating_sub(now.blocks_per_sm);
+    if more == 0 || then.fraction() <= now.fraction() {
+        return Vec::new();
+    }
+    let what = steps.iter().filter_map(|step| {
+        Some(match step.resource {
             Resource::Registers => format!("{} registers per thread", step.at_most),
             Resource::Shared => format!("{} of shared memory per block", Bytes(f64::from(step.at_most))),
             Resource::Warps => format!("{} threads per block", step.at_most),
             Resource::Barriers => format!("{} barriers per block", step.at_most),
             Resource::Blocks => return None,
-        };
-        let more = step.blocks_per_sm.saturating_sub(now.blocks_per_sm);
-        Some(match more {
-            0 => format!("at most {what} would not be enough: another resource allows no further block"),
-            _ => {
-                let blocks = if more == 1 { "one more block".into() } else { format!("{more} more blocks") };
-                format!("at most {what} gives {blocks}: {} -> {} %", percent(now.fraction()), percent(step.fraction))
-            }
         })
-    };
-    if now.active_warps() == now.max_warps {
-        return Vec::new();
-    }
-    advice::next_steps(&gpu.limits, resources, now).into_iter().filter_map(sentence).collect()
+    });
+    let what = what.collect::<Vec<_>>().join(" and ");
+    let verb = if steps.len() == 1 { "gives" } else { "together give" };
+    let blocks = if more == 1 { "one more block".into() } else { format!("{more} more blocks") };
+    let percent = |fraction: f64| decimal(fraction * 100.0, 1);
+    vec![format!("at most {what} {verb} {blocks}: {} -> {} %", percent(now.fraction()), percent(then.fraction()))]
 }
 
 /// The stable name of a change.

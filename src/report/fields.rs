@@ -103,7 +103,7 @@ record! {
         max_warps: Option<u32>, "warps", "Warps that an SM can hold of any kernel";
         theoretical_occupancy_pct: Option<f64>, "%", "`active_warps` / `max_warps`";
         achieved_occupancy_pct: Option<f64>, "%", "Occupancy that a profiler measured";
-        next_steps: Vec<String>, "sentences", "The next threshold of each limiter and the occupancy that it gives";
+        next_steps: Vec<String>, "sentences", "What gives one more block per SM, and the occupancy that it gives; limiters that tie must all give way";
         waves: Option<f64>, "waves", "`grid_blocks` / (SMs x `blocks_per_sm`)";
         full_waves: Option<u64>, "waves", "Waves that fill every slot";
         tail_blocks: Option<u64>, "blocks", "Blocks of the last, partial wave; 0 when the last wave is full";

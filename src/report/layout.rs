@@ -21,8 +21,9 @@ pub(super) fn hanging(out: &mut String, head: &str, text: &str, width: usize) {
         .subsequent_indent(&indent)
         .word_splitter(WordSplitter::NoHyphenation)
         .break_words(true);
-    for line in textwrap::wrap(&clean(text), options) {
-        *out += line.trim_end();
+    // A number stays on the line of its percent sign.
+    for line in textwrap::wrap(&clean(text).replace(" %", "\u{a0}%"), options) {
+        *out += &line.trim_end().replace('\u{a0}', " ");
         out.push('\n');
     }
 }
@@ -63,7 +64,7 @@ fn take(characters: impl Iterator<Item = char>, room: usize) -> String {
 pub(super) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
-    let eighths = if share > 0.0 { eighths.max(1) } else { eighths };
+    let eighths = if share > 0.0 && width > 0 { eighths.max(1) } else { eighths };
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
@@ -77,9 +78,18 @@ pub(super) fn time(us: f64) -> String {
     Seconds(us * 1e-6).to_string()
 }
 
-/// A percentage for people: one decimal place below 99.95, so that 99.97 does not read as 100.
+/// A percentage for people, with its sign.
 pub(super) fn percent(value: f64) -> String {
-    format!("{} %", if value > 99.9 && value < 100.0 { "99.9".into() } else { decimal(value, 1) })
+    format!("{} %", percentage(value))
+}
+
+/// A percentage for people with one decimal place; little is not 0 and nearly all is not 100.
+pub(super) fn percentage(value: f64) -> String {
+    match value {
+        v if v > 0.0 && v < 0.05 => "<0.1".into(),
+        v if v > 99.9 && v < 100.0 => "99.9".into(),
+        v => decimal(v, 1),
+    }
 }
 
 /// A ratio or count for people: two decimal places, fewer where the number is large.

@@ -1,11 +1,11 @@
 //! Many kernels in one table: the columns that text and Markdown share.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets::NOTHING};
 use textwrap::core::display_width;
 
 use super::{
     KernelReport,
-    layout::{fit, number, percent, time},
+    layout::{fit, number, percentage, time},
 };
 
 /// The cells of an overview; column 0 is the kernel.
@@ -26,12 +26,12 @@ pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
         ("measured", |k| k.measured_us.map(time)),
         ("time", |k| k.time_us.map(time)),
         ("bound", |k| k.bound.clone()),
-        ("occupancy", |k| k.theoretical_occupancy_pct.map(percent)),
-        ("achieved", |k| k.achieved_occupancy_pct.map(percent)),
+        ("occ %", |k| k.theoretical_occupancy_pct.map(percentage)),
+        ("achieved %", |k| k.achieved_occupancy_pct.map(percentage)),
         ("waves", |k| k.waves.or(k.file_waves).map(number)),
-        ("tail", |k| k.tail_cost_pct.map(percent)),
-        ("of roof", |k| match k.roof_pct {
-            Some(share) => Some(percent(share)),
+        ("tail %", |k| k.tail_cost_pct.map(percentage)),
+        ("roof %", |k| match k.roof_pct {
+            Some(share) => Some(percentage(share)),
             None => k.is_above_dram_roof().then(|| "above".into()),
         }),
     ];
@@ -61,15 +61,16 @@ impl Overview {
     /// The table in at most `width` columns: names are shortened first, then columns dropped from the right.
     pub fn text(mut self, width: usize) -> String {
         const LEAST_NAME: usize = 12;
-        const PADDING: usize = 3;
+        // One column of padding and one that the style leaves between cells.
+        const GAP: usize = 2;
         let widths = |o: &Self| -> Vec<usize> {
             let cells = |c: usize| o.rows.iter().map(move |row| display_width(&row[c]));
             (0..o.head.len()).map(|c| cells(c).max().unwrap_or(0).max(display_width(o.head[c]))).collect()
         };
         loop {
-            let others: usize = widths(&self).iter().skip(1).map(|w| w + PADDING).sum();
-            if others + PADDING + LEAST_NAME <= width || self.head.len() <= 2 {
-                let room = width.saturating_sub(others + PADDING).max(1);
+            let others: usize = widths(&self).iter().skip(1).map(|w| w + GAP).sum();
+            if others + LEAST_NAME <= width || self.head.len() <= 2 {
+                let room = width.saturating_sub(others).max(1);
                 self.rows.iter_mut().for_each(|row| row[0] = fit(&row[0], room));
                 break;
             }
@@ -77,9 +78,12 @@ impl Overview {
             self.rows.iter_mut().for_each(|row| row.truncate(self.head.len()));
         }
         let mut table = Table::new();
-        table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+        let rule = LineStyle::none().fill('─').junction('─');
+        table.load_style(NOTHING.header_separator(rule)).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(&self.head).add_rows(&self.rows);
-        for (column, head) in table.column_iter_mut().zip(&self.head) {
+        let last = self.head.len() - 1;
+        for (index, (column, head)) in table.column_iter_mut().zip(&self.head).enumerate() {
+            column.set_padding((0, if index == last { 0 } else { 1 }));
             if !Self::is_text(head) {
                 column.set_cell_alignment(CellAlignment::Right);
             }

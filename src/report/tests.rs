@@ -1,5 +1,7 @@
 //! Reports of hand-made launches, as a reader sees them.
 
+mod text_snapshots;
+
 use super::*;
 use crate::{
     analysis::analyse,
@@ -49,6 +51,8 @@ fn gemm() -> KernelReport {
         write: Bytes(2.0 * n * n),
         ..Access::default()
     });
+    // Four stages of 48 KiB in flight per block.
+    gemm.concurrency.bytes_in_flight = f64::from(4 * (48 << 10)) / 384.0;
     report_of("h100-sxm5-80gb", gemm, 512)
 }
 
@@ -75,15 +79,113 @@ fn strided() -> KernelReport {
     report_of("t4", strided, 65536)
 }
 
-#[test]
-fn look() {
-    for k in [saxpy(), gemm(), tiny(), after_a_full_wave(), strided()] {
-        println!("{}", text(&Report::new(vec![k]), TextOptions::default()));
+fn all() -> Report {
+    Report::new(vec![saxpy(), gemm(), tiny(), after_a_full_wave(), strided()])
+}
+
+/// A profiled kernel whose file states little.
+fn observed() -> KernelReport {
+    KernelReport {
+        kernel: "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int, T1, T2)".into(),
+        source: NSIGHT_COMPUTE.into(),
+        gpu_name: Some("NVIDIA H100".into()),
+        grid_blocks: Some(4096),
+        limit_warps: Some(BlockLimit::Blocks(8)),
+        limit_barriers: Some(BlockLimit::Unlimited),
+        theoretical_occupancy_pct: Some(62.5),
+        achieved_occupancy_pct: Some(58.17),
+        measured_us: Some(140.2),
+        time_us: Some(136.24),
+        low_us: Some(120.1),
+        high_us: Some(182.3),
+        measured_over_model: Some(140.2 / 136.24),
+        points: vec![PointReport {
+            level: "dram".into(),
+            intensity_flop_per_byte: 0.25,
+            rate_tflops: 1.2,
+            attainable_tflops: 0.8375,
+            share_pct: None,
+            above_roof: vec!["the data come from L2, not DRAM".into()],
+        }],
+        missing: vec!["dram__bytes_read.sum".into()],
+        ..KernelReport::default()
     }
-    let r = Report::new(vec![saxpy(), gemm(), tiny(), after_a_full_wave(), strided()]);
-    println!("{}", text(&r, TextOptions::default()));
-    println!("{}", text(&r, TextOptions { width: 60, ..Default::default() }));
-    println!("{}", markdown(&r));
-    println!("{}", csv(&r).unwrap());
-    println!("{}", json(&Report::new(vec![gemm()])));
+}
+
+#[test]
+fn json_rounds_and_keeps_absent_values_null() {
+    let value: serde_json::Value = serde_json::from_str(&json(&Report::new(vec![saxpy(), observed()]))).unwrap();
+    assert_eq!(value["schema"], SCHEMA);
+    let (described, seen) = (&value["kernels"][0], &value["kernels"][1]);
+    assert_eq!(described["time_us"].to_string(), "280.253");
+    assert_eq!(described["limit_regs"], 16);
+    assert_eq!(seen["limit_barriers"], "inf");
+    for field in ["limit_regs", "registers_per_thread", "dram_bytes", "flop", "waves", "bound"] {
+        assert!(seen[field].is_null(), "{field}");
+    }
+    assert!(json(&Report::new(Vec::new())).ends_with("}\n"));
+}
+
+#[test]
+fn fields_are_documented_exactly() {
+    fn keys(value: &impl serde::Serialize) -> Vec<String> {
+        serde_json::to_value(value).unwrap().as_object().unwrap().keys().cloned().collect()
+    }
+    fn names(fields: &[Field]) -> Vec<&str> {
+        fields.iter().map(|(name, ..)| *name).collect()
+    }
+    assert_eq!(keys(&KernelReport::default()), names(schema_fields()));
+    assert_eq!(keys(&Report::new(Vec::new())), names(report_fields()));
+    let parts = part_fields();
+    assert_eq!(keys(&TermReport::default()), names(parts[0].1));
+    assert_eq!(keys(&PointReport::default()), names(parts[1].1));
+    assert_eq!(keys(&WhatIfReport::default()), names(parts[2].1));
+    assert_eq!(keys(&RowError::default()), names(parts[3].1));
+}
+
+#[test]
+fn csv_has_a_row_per_launch_in_the_order_of_the_input() {
+    let mut report = Report::new(vec![saxpy(), gemm(), observed()]);
+    report.errors = vec![
+        RowError { row: None, kernel: "last".into(), gpu: None, message: "no such GPU".into() },
+        RowError { row: Some(2), kernel: "b,ig".into(), gpu: Some("t4".into()), message: "1,025 threads".into() },
+    ];
+    let written = csv(&report).unwrap();
+    let mut reader = ::csv::Reader::from_reader(written.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    assert_eq!(head.len(), schema_fields().len() + 1);
+    let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let get = |row: usize, name: &str| rows[row][head.iter().position(|h| h == name).unwrap()].to_owned();
+    let names: Vec<String> = (0..5).map(|row| get(row, "kernel")).collect();
+    assert_eq!(names[..3], ["saxpy", "b,ig", "gemm_128x256x64"]);
+    assert_eq!((get(1, "error"), get(4, "error")), ("1,025 threads".into(), "no such GPU".into()));
+    assert_eq!((get(0, "dram_bytes"), get(0, "time_us")), ("805306000".into(), "280.253".into()));
+    assert_eq!((get(2, "limiters"), get(2, "error")), ("regs|smem".into(), String::new()));
+    assert_eq!(
+        (get(3, "limit_barriers"), get(3, "limit_regs"), get(3, "flop")),
+        ("inf".into(), String::new(), String::new())
+    );
+    assert_eq!((get(0, "points"), get(3, "points")), ("dram=85.7761".into(), "dram=above".into()));
+    assert_eq!(csv(&Report::new(Vec::new())).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn markdown_escapes_names() {
+    let mut kernel = after_a_full_wave();
+    kernel.kernel = "a|b`c<T>".into();
+    kernel.findings = vec!["a < b_c | d".into()];
+    let page = markdown(&Report::new(vec![kernel]));
+    assert!(page.contains("| `a\\|b'c<T>` |"), "{page}");
+    assert!(page.contains("- **Finding**: a \\< b\\_c \\| d\n"), "{page}");
+}
+
+#[test]
+fn next_step_names_all_limiters_that_tie() {
+    let step = |kernel: KernelReport| kernel.next_steps.join("; ");
+    assert_eq!(step(strided()), "at most 80 registers per thread gives one more block: 50 -> 75 %");
+    assert_eq!(
+        step(after_a_full_wave()),
+        "at most 32 registers per thread and 81 KiB of shared memory per block together give one more block: 50 -> 100 %"
+    );
+    assert_eq!(step(saxpy()), "");
 }

@@ -1,5 +1,7 @@
 //! The report for people: a block per kernel, most important first; a table where there are many.
 
+use textwrap::core::display_width;
+
 use super::{
     KernelReport, PointReport, Report,
     layout::{LABEL, bar, clean, entry, fit, hanging, number, pad, percent, shown, time},
@@ -58,7 +60,8 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         }
         out += &table.text(width);
     }
-    if !many || options.detail == Detail::Full {
+    let blocks = !many || options.detail == Detail::Full;
+    if blocks {
         for (index, kernel) in report.kernels.iter().enumerate() {
             if many || index > 0 {
                 out.push('\n');
@@ -66,6 +69,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
             block(&mut out, kernel, width);
         }
     }
+    notes(&mut out, &report.kernels, blocks, width);
     if !report.assumptions.is_empty() {
         out.push('\n');
         list(&mut out, "assumed: ", &report.assumptions, width);
@@ -98,19 +102,36 @@ fn block(out: &mut String, kernel: &KernelReport, width: usize) {
     entries(out, "would help", what_ifs(kernel).into_iter(), width);
     entries(out, "findings", kernel.findings.iter().map(|f| (String::new(), f.clone())), width);
     entries(out, "differs", kernel.differences.iter().map(|d| (String::new(), d.clone())), width);
-    for (label, items) in [("not in file", &kernel.missing), ("leaves out", &kernel.ignored)] {
-        if !items.is_empty() {
-            entry(out, label, &items.join("; "), width);
-        }
+    if !kernel.missing.is_empty() {
+        entry(out, "not in file", &kernel.missing.join(", "), width);
     }
-    if let Some(confidence) = &kernel.confidence {
-        entry(out, "confidence", confidence, width);
+}
+
+/// What holds for several kernels is said once, at the end.
+fn notes(out: &mut String, kernels: &[KernelReport], blocks: bool, width: usize) {
+    let distinct = |items: Vec<&String>| {
+        let mut seen: Vec<String> = Vec::new();
+        for item in items {
+            if !seen.contains(item) {
+                seen.push(item.clone());
+            }
+        }
+        seen
+    };
+    let confidence = distinct(kernels.iter().filter_map(|k| k.confidence.as_ref()).collect());
+    let ignored = distinct(kernels.iter().flat_map(|k| &k.ignored).collect());
+    if kernels.len() > 1 && !(confidence.is_empty() && ignored.is_empty()) {
+        out.push('\n');
+    }
+    entries(out, "confidence", confidence.into_iter().map(|c| (String::new(), c)), width);
+    if blocks && !ignored.is_empty() {
+        entry(out, "leaves out", &ignored.join("; "), width);
     }
 }
 
 fn title(out: &mut String, kernel: &KernelReport, width: usize) {
     let gpu = kernel.gpu_name.as_ref().map_or(String::new(), |name| format!(" on {}", clean(name)));
-    let room = width.saturating_sub(gpu.chars().count()).max(width / 3);
+    let room = width.saturating_sub(display_width(&gpu)).max(width / 3);
     *out += &fit(&format!("{}{gpu}", fit(&kernel.kernel, room)), width);
     out.push('\n');
     entries(out, "with", kernel.gpu_changes.iter().map(|c| (String::new(), c.clone())), width);
@@ -167,11 +188,9 @@ fn occupancy(out: &mut String, kernel: &KernelReport, width: usize) {
     ];
     if limits.iter().any(|(_, limit)| limit.is_some()) {
         let all = limits.map(|(word, limit)| format!("{word} {}", shown(kernel, limit.map(|l| l.to_string()))));
-        entry(out, "", &format!("blocks per SM by {}", all.join(", ")), width);
+        entry(out, "limits", &format!("{} (blocks per SM)", all.join(", ")), width);
     }
-    for step in &kernel.next_steps {
-        entry(out, "", step, width);
-    }
+    entries(out, "next step", kernel.next_steps.iter().map(|s| (String::new(), s.clone())), width);
 }
 
 /// A limiter's word as people say it.
@@ -206,6 +225,10 @@ fn waves(kernel: &KernelReport) -> String {
             if let Some(cost) = kernel.tail_cost_pct {
                 text += &format!(" that costs {} of the time", percent(cost));
             }
+        }
+        (Some(0), _) => {
+            let idle = kernel.idle_sms_in_tail.filter(|idle| *idle > 0);
+            text += &idle.map_or(String::new(), |idle| format!(", {idle} of them without work"));
         }
         _ => {}
     }
@@ -267,7 +290,7 @@ fn terms(out: &mut String, kernel: &KernelReport, width: usize) {
     terms.sort_by(|a, b| b.time_us.total_cmp(&a.time_us));
     let largest = terms.first().map_or(0.0, |t| t.time_us);
     terms.retain(|t| t.time_us >= largest * LEAST_TERM && t.time_us > 0.0);
-    let names = terms.iter().map(|t| t.resource.chars().count()).max().unwrap_or(0).min(width / 3);
+    let names = terms.iter().map(|t| display_width(&t.resource)).max().unwrap_or(0).min(width / 3);
     let room = width.saturating_sub(LABEL + names + 2 + 12).min(40);
     for (index, term) in terms.iter().enumerate() {
         let label = if index == 0 { "terms" } else { "" };

@@ -7,7 +7,7 @@ use crate::{
     occupancy::advice,
     schedule::{Schedule, waves::FEW_BLOCKS},
     time::{Bound, Resource, TimeEstimate},
-    units::{decimal, grouped},
+    units::decimal,
 };
 
 fn percent(fraction: f64) -> String {
@@ -33,11 +33,10 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
             plan.idle_sms_in_tail(),
             plan.sms
         ));
-    }
-    if plan.is_small() && plan.blocks % plan.wave_blocks() != 0 {
+    } else if plan.is_small() && plan.tail_blocks() != 0 && bound != Bound::Memory {
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
-    found.push(occupancy_matters(gpu, launch, time, bound));
+    found.extend(occupancy_matters(gpu, launch, time));
     if bound == Bound::Memory {
         let access = launch.kernel.l2_access();
         if access.efficiency() < 0.9 {
@@ -72,33 +71,35 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
     found
 }
 
-/// Whether more occupancy would help this kernel at all: judged by the time at one more block per SM.
-fn occupancy_matters(gpu: &Gpu, launch: &Launch, time: &TimeEstimate, bound: Bound) -> String {
+/// Whether more occupancy would help this kernel: only waiting that nothing else covers can be hidden.
+fn occupancy_matters(gpu: &Gpu, launch: &Launch, time: &TimeEstimate) -> Option<String> {
     let now = &launch.occupancy;
-    let head = format!("occupancy {} % (limited by {})", percent(now.fraction()), now.limiters().sentence());
     if now.active_warps() == now.max_warps {
-        return format!("{head}: the SM is full");
+        return None;
+    }
+    let active = launch.active_blocks(gpu);
+    if active < u64::from(now.blocks_per_sm) {
+        let blocks = if active == 1 { "1 block".into() } else { format!("{active} blocks") };
+        return Some(format!("the grid gives an SM only {blocks} of the {} that it holds", now.blocks_per_sm));
     }
     let waiting = time.of(Resource::Chain).max(time.of(Resource::ArithmeticLatency));
-    let other = time.side(Bound::Math).1.max(time.side(Bound::Memory).1);
-    if launch.active_blocks(gpu) < u64::from(now.blocks_per_sm) {
-        return format!("{head}: not reached, since the grid gives an SM only {} block(s)", launch.active_blocks(gpu));
-    }
+    let other = time.side(Bound::Math).1.max(time.side(Bound::Memory).1).max(time.of(Resource::Fixed));
     if waiting.get() * 2.0 < other.get() {
-        return format!("{head}: more would not help, the {} term is not hidden latency", bound.word());
+        return Some("more occupancy would not help: latency is hidden already".into());
     }
     let steps = advice::next_steps(&gpu.limits, &launch.kernel.resources, now);
-    match steps.iter().find(|s| s.blocks_per_sm > now.blocks_per_sm) {
-        Some(_) => format!("{head}: more would help to hide latency"),
-        None => format!("{head}: more would help to hide latency, but no single resource gives another block"),
-    }
+    Some(if steps.iter().any(|s| s.blocks_per_sm > now.blocks_per_sm) {
+        "more occupancy would help to hide latency".into()
+    } else {
+        format!("more occupancy would help to hide latency, limited by {}", now.limiters().sentence())
+    })
 }
 
 /// What the model leaves out for this launch.
 pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
     let mut ignored = vec![
-        "differences between blocks, divergence inside warps, atomics and other kernels on the GPU".to_owned(),
-        "TLB misses and DRAM page conflicts beyond the sustained bandwidth".into(),
+        "differences between blocks, divergence inside warps, atomics, other kernels on the GPU".to_owned(),
+        "TLB misses and DRAM page conflicts".into(),
     ];
     let flops = launch.kernel.flops().get() > 0.0;
     if !flops {
@@ -111,13 +112,13 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
         ignored.push("data left in L2 by earlier kernels: all traffic is taken as cold".into());
     }
     if gpu.memory.l2.bandwidth.is_none() {
-        ignored.push(format!(
-            "a published L2 bandwidth: {} of operand feed is taken from the SM ports",
-            grouped(u64::from(gpu.sm.count)) + " SMs"
-        ));
+        ignored.push("the L2 bandwidth, which nobody published: the ports of the SMs stand for it".into());
     }
     if gpu.latency.as_ref().and_then(|l| l.dram).is_none() {
-        ignored.push("a measured memory latency of this GPU: the fitted 400 ns of A100, H100 and L40S is used".into());
+        ignored.push(format!(
+            "the memory latency of this GPU, which nobody measured: {}, fitted on other GPUs, stands for it",
+            gpu.dram_latency()
+        ));
     }
     ignored
 }
@@ -126,10 +127,8 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
 pub(super) fn confidence(gpu: &Gpu) -> String {
     let whose = match &gpu.calibration.of {
         ConstantsOf::Gpu => format!("constants measured on {}", gpu.name),
-        ConstantsOf::Family(name) => format!("constants of the {name} family, not of this GPU"),
+        ConstantsOf::Family(name) => format!("constants of the {name} family, not of {}", gpu.name),
         ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),
     };
-    format!(
-        "{whose}; the range runs from perfect overlap at datasheet rates to no overlap, and assumes that the description is right"
-    )
+    format!("{whose}; range: perfect overlap at datasheet rates to no overlap")
 }

@@ -46,7 +46,7 @@ pub enum Change {
     InFlight,
     /// Half as many dependent accesses.
     Dependence,
-    /// Half the DRAM traffic by reuse on chip.
+    /// Half the traffic of DRAM and L2 by reuse on chip.
     Reuse,
     /// A faster data type or the tensor cores.
     Precision,
@@ -113,8 +113,8 @@ fn grid(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
     let full = plan.full_waves() * plan.wave_blocks();
     if full > 0 && plan.tail_blocks() > 0 {
         let text = format!(
-            "the same work in {full} blocks ({} full waves), or blocks of unequal size that end together",
-            plan.full_waves()
+            "the same work in {full} blocks ({}), or blocks of unequal size that end together",
+            if plan.full_waves() == 1 { "1 full wave".into() } else { format!("{} full waves", plan.full_waves()) }
         );
         trials.push(Trial { grid_blocks: full, ..trial(launch, Change::WholeWaves, text, |_| {}) });
     }
@@ -196,7 +196,7 @@ fn traffic(launch: &Launch, trials: &mut Vec<Trial>) {
         trials.push(trial(
             launch,
             Change::Reuse,
-            "half the DRAM traffic (fusion, tiling, a narrower type)".into(),
+            "half the bytes moved (fusion, tiling, a narrower type)".into(),
             |k| {
                 let half = |a: Access| Access { read: a.read / 2.0, write: a.write / 2.0, ..a };
                 k.traffic.dram = half(k.traffic.dram);
