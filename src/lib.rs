@@ -8,7 +8,6 @@
 //!
 //! Modules in reading order, each using only what stands before it.
 
-pub mod profile;
 pub mod units;
 
 pub mod gpu;
@@ -28,3 +27,5 @@ pub mod time;
 pub mod verdict;
 
 pub mod analysis;
+
+pub mod profile;
