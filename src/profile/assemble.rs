@@ -290,3 +290,20 @@ fn fill(
         metrics: launch.metrics,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_precise_print_is_kept() {
+        let coarse = reading("12.35", -6, DecimalMark::Point).expect("a number");
+        let exact = reading("12,345", -9, DecimalMark::Point).expect("a number");
+        for (first, second) in [(coarse, exact), (exact, coarse)] {
+            let mut slot = Some(first);
+            keep(&mut slot, second);
+            assert_eq!(slot.map(|r| (r.value, r.half_width)), Some((12_345e-9, 0.0)));
+        }
+        assert!((coarse.half_width / 5e-9 - 1.0).abs() < 1e-12);
+    }
+}
