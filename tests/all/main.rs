@@ -1,6 +1,6 @@
 //! All integration tests in one binary, so that the library is linked once.
 
 mod bandwidth_curve;
-mod ncu_launches;
 mod ncu;
+mod ncu_launches;
 mod occupancy;

@@ -20,9 +20,7 @@ fn every_figure_of_299_launches() {
         let record = record.unwrap();
         let get = |name: &str| &record[headers.iter().position(|h| h == name).unwrap()];
         let count = |name: &str| get(name).parse::<u32>().ok();
-        let bytes = |name: &str| {
-            get(name).parse().ok().map(|v| Measured { value: Bytes(v), half_width: Bytes(0.0) })
-        };
+        let bytes = |name: &str| get(name).parse().ok().map(|v| Measured { value: Bytes(v), half_width: Bytes(0.0) });
         let mut kernel = ObservedKernel {
             grid_blocks: get("grid_blocks").parse().ok(),
             threads_per_block: count("threads_per_block"),
