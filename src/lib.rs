@@ -29,3 +29,5 @@ pub mod verdict;
 pub mod analysis;
 
 pub mod profile;
+
+pub mod cli;
