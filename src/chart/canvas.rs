@@ -25,12 +25,14 @@ pub(super) struct Type {
     pub align: Align,
     /// Degrees clockwise around the place of the text.
     pub turn: f64,
+    /// An edge in the background's colour, so that lines behind do not cross the letters out.
+    pub halo: bool,
 }
 
 impl Type {
     /// Regular, level text that starts at its place.
     pub fn new(size: f64, ink: Rgb) -> Self {
-        Self { size, bold: false, ink, align: Align::Start, turn: 0.0 }
+        Self { size, bold: false, ink, align: Align::Start, turn: 0.0, halo: false }
     }
 
     pub fn bold(self) -> Self {
@@ -39,6 +41,10 @@ impl Type {
 
     pub fn align(self, align: Align) -> Self {
         Self { align, ..self }
+    }
+
+    pub fn halo(self) -> Self {
+        Self { halo: true, ..self }
     }
 
     pub fn turned(self, degrees: f64) -> Self {

@@ -6,27 +6,32 @@
 use super::canvas::{Canvas, Stroke, Type};
 use super::geometry::{Point, Rect, Segment, length};
 
+/// Both coordinates of a unit vector halfway between two axes.
+const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
 /// Unit vectors, right first, then clockwise in steps of 22.5 degrees (y down), with the cost of each direction.
 const DIRECTIONS: [(f64, f64, f64); 16] = [
     (1.0, 0.0, 0.0),
     (0.9239, 0.3827, 3.0),
-    (0.7071, 0.7071, 3.0),
+    (DIAGONAL, DIAGONAL, 3.0),
     (0.3827, 0.9239, 6.0),
     (0.0, 1.0, 5.0),
     (-0.3827, 0.9239, 7.0),
-    (-0.7071, 0.7071, 6.0),
+    (-DIAGONAL, DIAGONAL, 6.0),
     (-0.9239, 0.3827, 6.0),
     (-1.0, 0.0, 4.0),
     (-0.9239, -0.3827, 5.0),
-    (-0.7071, -0.7071, 5.0),
+    (-DIAGONAL, -DIAGONAL, 5.0),
     (-0.3827, -0.9239, 6.0),
     (0.0, -1.0, 4.0),
     (0.3827, -0.9239, 5.0),
-    (0.7071, -0.7071, 2.0),
+    (DIAGONAL, -DIAGONAL, 2.0),
     (0.9239, -0.3827, 2.0),
 ];
 /// Free pixels between point and label.
 const DISTANCES: [f64; 5] = [9.0, 20.0, 36.0, 54.0, 76.0];
+/// All distances.
+pub(super) const ALL_RINGS: usize = DISTANCES.len();
 const SWEEPS: usize = 6;
 
 /// A label that wants a place.
@@ -35,6 +40,8 @@ pub(super) struct Wanted {
     pub at: Point,
     pub text: String,
     pub style: Type,
+    /// How many of the distances may be used.
+    pub rings: usize,
 }
 
 /// What labels should keep clear of; `plot` they never leave, `texts` they never touch.
@@ -72,14 +79,25 @@ pub(super) fn place(wanted: &[Wanted], around: &Surroundings) -> Vec<Option<Plac
             chosen[index] = best.map(|(_, place)| place);
         }
     }
-    without_collisions(chosen, around)
+    let mut placed = without_collisions(chosen, around);
+    // What had to give way may still stand somewhere, if not where it would be cheapest.
+    for index in 0..wanted.len() {
+        if placed[index].is_none() {
+            let fits = |option: &&Place| {
+                option.free(around) && placed.iter().flatten().all(|p| p.room.overlap(&option.room) == 0.0)
+            };
+            let least = options[index].iter().filter(fits).min_by(|a, b| a.cost.total_cmp(&b.cost)).copied();
+            placed[index] = least;
+        }
+    }
+    placed
 }
 
 fn candidates(wanted: &Wanted, around: &Surroundings) -> Vec<Place> {
     let (width, height) = wanted.style.room(&wanted.text);
     let (x, y) = wanted.at;
     let mut places = Vec::with_capacity(DIRECTIONS.len() * DISTANCES.len());
-    for (ring, distance) in DISTANCES.into_iter().enumerate() {
+    for (ring, distance) in DISTANCES.into_iter().enumerate().take(wanted.rings) {
         for (dx, dy, preference) in DIRECTIONS {
             let center = (x + dx * (distance + width / 2.0), y + dy * (distance + height / 2.0));
             let room = Rect::around(center, width, height);
@@ -117,12 +135,12 @@ fn clash(a: &Place, b: &Place) -> f64 {
 
 /// Leaves out what lies outside the plot, on another text, or on a label before it.
 fn without_collisions(chosen: Vec<Option<Place>>, around: &Surroundings) -> Vec<Option<Place>> {
-    let mut taken = around.texts.clone();
+    let mut taken = Vec::new();
     chosen
         .into_iter()
         .map(|place| {
             let place = place?;
-            let free = place.room.outside(&around.plot) == 0.0 && taken.iter().all(|t| t.overlap(&place.room) == 0.0);
+            let free = place.free(around) && taken.iter().all(|t: &Rect| t.overlap(&place.room) == 0.0);
             if free {
                 taken.push(place.room);
             }
@@ -132,6 +150,11 @@ fn without_collisions(chosen: Vec<Option<Place>>, around: &Surroundings) -> Vec<
 }
 
 impl Place {
+    /// Inside the plot and on no text that was there before.
+    fn free(&self, around: &Surroundings) -> bool {
+        self.room.outside(&around.plot) == 0.0 && around.texts.iter().all(|t| t.overlap(&self.room) == 0.0)
+    }
+
     /// The line from the point to the label, if it stands away.
     pub fn line(&self) -> Option<Segment> {
         let end = self.room.nearest(self.from);
@@ -164,7 +187,7 @@ mod tests {
 
     fn labels(points: &[(f64, f64, usize)]) -> Vec<Wanted> {
         let style = Type::new(12.0, (0, 0, 0));
-        points.iter().map(|&(x, y, n)| Wanted { at: (x, y), text: "gemm".repeat(n), style }).collect()
+        points.iter().map(|&(x, y, n)| Wanted { at: (x, y), text: "gemm".repeat(n), style, rings: ALL_RINGS }).collect()
     }
 
     fn around(points: &[(f64, f64, usize)]) -> Surroundings {

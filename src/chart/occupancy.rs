@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::canvas::{Canvas, Mark, Stroke, Type};
 use super::data::{Table, cell};
-use super::font::wrap;
+use super::font::{elide, wrap};
 use super::geometry::{Point, Rect, Segment};
 use super::labels::{self, Surroundings, Wanted};
 use super::{Caption, Chart, Theme, page};
@@ -96,7 +96,7 @@ impl Panel {
             let tint = canvas.palette.soft(canvas.palette.math, 0.12);
             canvas.fill(&[stairs.as_slice(), &ground].concat(), tint);
         }
-        let title = super::font::elide(&self.x_label, 12.0, false, plot.width() / 1.1);
+        let title = elide(&self.x_label, 12.0, false, plot.width() / 1.1);
         x.draw_below(canvas, plot, &title);
         if first {
             y.draw_left(canvas, plot, "Occupancy (%)");
@@ -118,7 +118,7 @@ impl Panel {
         canvas.mark(at, Mark::Diamond, canvas.palette.memory, false);
         let style = Type::new(12.0, canvas.palette.ink).bold();
         let text = format!("{} → {} %", significant(now.0, 4), significant(now.1, 3));
-        let wanted = [Wanted { at, text, style }];
+        let wanted = [Wanted { at, text, style, rings: labels::ALL_RINGS }];
         let lines: Vec<Segment> = stairs.windows(2).map(|p| (p[0], p[1])).chain([down]).collect();
         let around = Surroundings { plot, markers: vec![Rect::around(at, 14.0, 14.0)], texts: Vec::new(), lines };
         labels::draw(canvas, &wanted, &labels::place(&wanted, &around));

@@ -19,7 +19,8 @@ pub(super) fn open(caption: &Caption, subtitle: &str, theme: Theme, body_height:
     let subtitle = wrap(subtitle, 12.0, false, room);
     let footer = footer(caption, room);
     let top = 14.0 + 24.0 * title.len() as f64 + 17.0 * subtitle.len() as f64 + 8.0;
-    let lines = footer.iter().filter(|f| f.1 == Align::Start).count().max(1);
+    let lines = footer.iter().filter(|f| f.1 == Align::Start).count()
+        + usize::from(footer.last().is_some_and(|f| f.1 == Align::End));
     let bottom = if footer.is_empty() { 0.0 } else { 10.0 + 15.0 * lines as f64 };
     let height = top + body_height + bottom + 10.0;
     let mut canvas = Canvas::new((WIDTH as i32, height as i32), palette);
@@ -48,7 +49,7 @@ pub(super) fn open(caption: &Caption, subtitle: &str, theme: Theme, body_height:
     (canvas, body)
 }
 
-/// GPU and assumptions in lines from the left, then the version at the right.
+/// GPU and assumptions in lines from the left, then the version at the right, beside the last line if there is room.
 fn footer(caption: &Caption, room: f64) -> Vec<(String, Align)> {
     let mut words = Vec::new();
     if !caption.gpu.is_empty() {
@@ -57,15 +58,18 @@ fn footer(caption: &Caption, room: f64) -> Vec<(String, Align)> {
     if !caption.assumptions.is_empty() {
         words.push(format!("Assumptions: {}.", caption.assumptions.join("; ")));
     }
-    let version = if caption.version.is_empty() { String::new() } else { format!("Wavecast {}", caption.version) };
-    let version = elide(&version, 11.0, false, room / 3.0);
-    let beside = room - text_width(&version, 11.0, false) - 24.0;
-    let mut lines: Vec<_> =
-        wrap(&words.join(" "), 11.0, false, beside).into_iter().map(|l| (l, Align::Start)).collect();
-    if !version.is_empty() {
-        // Before the last line, so that both stand at one height.
-        let place = lines.len().saturating_sub(1);
-        lines.insert(place, (version, Align::End));
+    let lines = wrap(&words.join(" "), 11.0, false, room);
+    let mut lines: Vec<_> = lines.into_iter().map(|l| (l, Align::Start)).collect();
+    if !caption.version.is_empty() {
+        let version = elide(&format!("Wavecast {}", caption.version), 11.0, false, room / 3.0);
+        let beside = room - text_width(&version, 11.0, false) - 24.0;
+        match lines.last() {
+            // Before the last line, so that both stand at one height.
+            Some((last, _)) if text_width(last, 11.0, false) <= beside => {
+                lines.insert(lines.len() - 1, (version, Align::End))
+            }
+            _ => lines.push((version, Align::End)),
+        }
     }
     lines
 }

@@ -6,7 +6,7 @@ mod domain;
 mod points;
 mod roofs;
 
-use super::canvas::{Canvas, Mark, Stroke, Type};
+use super::canvas::{Align, Canvas, Mark, Stroke, Type};
 use super::data::{Table, cell, optional};
 use super::geometry::Rect;
 use super::palette::{Palette, Rgb};
@@ -230,12 +230,13 @@ impl Roofline {
                 canvas.mark((at, y), Mark::Circle, palette.muted, hollow);
             }
         }
-        if self.memory.iter().any(|m| m.sustained.is_some_and(positive)) {
+        if self.memory.iter().any(|m| positive(m.bytes_per_second) && m.sustained.is_some_and(positive)) {
             let at = word(canvas, "sustained bandwidth");
             canvas.line((at - 8.0, y), (at + 8.0, y), Stroke::new(palette.memory, 2).dashed(roofs::SUSTAINED));
         }
         if drawn.len() > points::NAMED {
-            word(canvas, "numbers: rows of the data");
+            let at = word(canvas, "a point's number in the data");
+            canvas.text((at, y), "12", Type::new(10.0, palette.muted).align(Align::Middle));
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn render(canvas: &Canvas, title: &str, description: &str) -> String 
     finish(&drawn, canvas, title, description)
 }
 
-/// Adds what plotters cannot write: role, title and description, dashes, slopes, and half a pixel of shift so
+/// Adds what plotters cannot write: role, title and description, dashes, slopes, halos, and half a pixel of shift so
 /// that lines of odd width fill whole pixels. The background stays unshifted, or its edge would show.
 fn finish(drawn: &str, canvas: &Canvas, title: &str, description: &str) -> String {
     let mut out = String::with_capacity(drawn.len() + 512);
@@ -59,19 +59,26 @@ fn finish(drawn: &str, canvas: &Canvas, title: &str, description: &str) -> Strin
     out.push_str(&root.replacen("<svg ", "<svg role=\"img\" ", 1));
     out.push_str(&format!("\n<title>{}</title>\n<desc>{}</desc>\n", escape(title), escape(description)));
     out.push_str(lines.next().unwrap_or_default());
-    out.push_str("\n<g transform=\"translate(0.5 0.5)\">\n");
+    out.push_str(&format!("\n<g transform=\"translate(0.5 0.5)\" font-family=\"{FAMILY}\">\n"));
+    let own_family = format!(" font-family=\"{FAMILY}\"");
     let mut shapes = canvas.shapes.iter();
     while let Some(line) = lines.next() {
         if line == "</svg>" {
             break;
         }
-        let line = line.replacen(" opacity=\"1\"", "", 1);
+        let line = line.replacen(" opacity=\"1\"", "", 1).replacen(&own_family, "", 1);
         match shapes.next() {
             Some(Shape::Text { at, style, .. }) => {
-                let turn =
-                    (style.turn != 0.0).then(|| format!(" transform=\"rotate({} {} {})\"", style.turn, at.0, at.1));
                 out.push_str(line.trim_end_matches('>'));
-                out.push_str(&turn.unwrap_or_default());
+                if style.turn != 0.0 {
+                    out.push_str(&format!(" transform=\"rotate({} {} {})\"", style.turn, at.0, at.1));
+                }
+                if style.halo {
+                    let (r, g, b) = canvas.palette.background;
+                    out.push_str(&format!(
+                        " stroke=\"#{r:02X}{g:02X}{b:02X}\" stroke-width=\"3\" paint-order=\"stroke\""
+                    ));
+                }
                 out.push('>');
                 out.extend(lines.by_ref().take_while(|l| *l != "</text>"));
                 out.push_str("</text>\n");

@@ -49,18 +49,23 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, lines: &[Segment], canvas: &
     let mut named = by_room(&anchors.iter().map(|i| at(*i)).collect::<Vec<_>>());
     named.truncate(NAMED);
     named.sort_unstable();
-    let style = Type::new(12.0, palette.ink);
+    let style = Type::new(12.0, palette.ink).halo();
     let names: Vec<Wanted> = named
         .iter()
         .map(|n| anchors[*n])
-        .map(|i| Wanted { at: at(i), text: elide(&chart.points[i].label, style.size, false, 210.0), style })
+        .map(|i| Wanted {
+            at: at(i),
+            text: elide(&chart.points[i].label, style.size, false, 210.0),
+            style,
+            rings: labels::ALL_RINGS,
+        })
         .filter(|w| !w.text.is_empty())
         .collect();
     let name_places = labels::place(&names, &around);
     around.texts.extend(name_places.iter().flatten().map(|p| p.room));
     around.lines.extend(name_places.iter().flatten().filter_map(|p| p.line()));
 
-    let small = Type::new(10.0, palette.muted);
+    let small = Type::new(10.0, palette.muted).halo();
     let left_out = names.iter().zip(&name_places).filter(|(_, p)| p.is_none()).map(|(w, _)| w.at);
     let unnamed: Vec<usize> = (0..anchors.len())
         .filter(|n| !named.contains(n) || left_out.clone().any(|a| a == at(anchors[*n])))
@@ -68,13 +73,14 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, lines: &[Segment], canvas: &
         .take(NUMBERED)
         .collect();
     let mut notes: Vec<Wanted> =
-        unnamed.iter().map(|&i| Wanted { at: at(i), text: (i + 1).to_string(), style: small }).collect();
+        unnamed.iter().map(|&i| Wanted { at: at(i), text: (i + 1).to_string(), style: small, rings: 1 }).collect();
     if shown.len() <= LEVELS_NAMED {
         let levels = kernels.iter().filter(|k| k.points.len() > 1).flat_map(|k| k.points.iter().copied());
         notes.extend(levels.map(|i| Wanted {
             at: at(i),
             text: elide(&chart.points[i].level, 10.0, false, 80.0),
             style: small,
+            rings: 3,
         }));
     }
     let note_places = labels::place(&notes, &around);

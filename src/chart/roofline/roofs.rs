@@ -10,6 +10,8 @@ use crate::units::significant;
 /// Dash pattern of sustained bandwidths.
 pub(super) const SUSTAINED: &str = "2 3";
 const FLAT: &str = "7 4";
+/// Side of the square around a point that names of slopes leave to the point's own label, in pixels.
+const NEAR: f64 = 60.0;
 
 /// The plot with its axes; rates are divided by `unit` (FLOP per second) before they are placed.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +85,7 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
         .points
         .iter()
         .filter(|p| p.drawable())
-        .map(|p| Rect::around(scene.at(p.intensity, p.flops_per_second), 16.0, 16.0))
+        .map(|p| Rect::around(scene.at(p.intensity, p.flops_per_second), NEAR, NEAR))
         .collect();
     for (label, ramp, first) in ramps {
         ramp_name(canvas, scene.plot, label, ramp, first, &lines, &marks);
@@ -171,7 +173,7 @@ fn ramp_name(
     let (ux, uy) = (dx / long, dy / long);
     // Tenths of a degree: no noise in the file.
     let turn = (libm::atan2(dy, dx).to_degrees() * 10.0).round() / 10.0;
-    let style = Type { bold: strong, ..Type::new(11.0, canvas.palette.ink) }.turned(turn);
+    let style = Type { bold: strong, ..Type::new(11.0, canvas.palette.ink) }.turned(turn).halo();
     let text = elide(label, 11.0, strong, (0.8 * long).min(220.0));
     let width = style.room(&text).0;
     let texts: Vec<Rect> = canvas.texts.iter().flat_map(|t| t.boxes.iter().copied()).collect();
@@ -189,7 +191,7 @@ fn ramp_name(
             }
             let cost = dislike
                 + f64::from(step) * 1.5
-                + sum(&|b| marks.iter().map(|m| m.overlap(b)).sum())
+                + 0.15 * sum(&|b| marks.iter().map(|m| m.overlap(b)).sum())
                 + sum(&|b| lines.iter().filter(|l| **l != ramp).map(|l| b.crossed(*l)).sum());
             if best.is_none_or(|(least, _)| cost < least - 1e-9) {
                 best = Some((cost, at));
