@@ -8,6 +8,7 @@
 //!
 //! Modules in reading order, each using only what stands before it.
 
+pub mod chart;
 pub mod units;
 
 pub mod gpu;
