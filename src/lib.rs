@@ -30,6 +30,8 @@ pub mod analysis;
 
 pub mod profile;
 
+pub mod report;
+
 pub mod chart;
 
 pub mod cli;

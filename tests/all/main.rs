@@ -4,3 +4,4 @@ mod bandwidth_curve;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
+mod report;
