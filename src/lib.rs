@@ -28,3 +28,5 @@ pub mod time;
 pub mod verdict;
 
 pub mod analysis;
+
+pub mod scenario;

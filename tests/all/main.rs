@@ -2,3 +2,4 @@
 
 mod bandwidth_curve;
 mod occupancy;
+mod scenarios;
