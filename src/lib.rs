@@ -30,6 +30,8 @@ pub mod analysis;
 
 pub mod profile;
 
+pub mod scenario;
+
 pub mod report;
 
 pub mod chart;

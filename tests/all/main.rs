@@ -5,3 +5,4 @@ mod ncu;
 mod ncu_launches;
 mod occupancy;
 mod report;
+mod scenarios;
