@@ -9,6 +9,7 @@ mod fields;
 mod json;
 mod layout;
 mod markdown;
+mod observed;
 mod overview;
 mod schema;
 #[cfg(test)]

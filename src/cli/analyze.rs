@@ -44,7 +44,12 @@ pub fn run(args: Args) -> Result<u8> {
             Err(error) if args.files.len() == 1 => return Err(error),
             Err(error) => {
                 unusable += 1;
-                outcome.errors.push(RowError { row: None, kernel: name.clone(), gpu: None, message: format!("{error:#}") });
+                outcome.errors.push(RowError {
+                    row: None,
+                    kernel: name.clone(),
+                    gpu: None,
+                    message: format!("{error:#}"),
+                });
             }
         }
     }

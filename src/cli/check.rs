@@ -31,15 +31,34 @@ impl FromStr for Check {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let form = || anyhow::anyhow!("--fail-if `{text}`: write FIELD OPERATOR NUMBER, such as 'percent_of_roof < 60' (operators {})", OPERATORS.join(" "));
-        let (place, operator) = OPERATORS.iter().filter_map(|o| text.find(o).map(|p| (p, *o))).min_by_key(|(p, o)| (*p, 2 - o.len())).ok_or_else(form)?;
+        let form = || {
+            anyhow::anyhow!(
+                "--fail-if `{text}`: write FIELD OPERATOR NUMBER, such as 'percent_of_roof < 60' (operators {})",
+                OPERATORS.join(" ")
+            )
+        };
+        let (place, operator) = OPERATORS
+            .iter()
+            .filter_map(|o| text.find(o).map(|p| (p, *o)))
+            .min_by_key(|(p, o)| (*p, 2 - o.len()))
+            .ok_or_else(form)?;
         let field = text[..place].trim();
-        let number: f64 = text[place + operator.len()..].trim().trim_end_matches('%').trim().parse().map_err(|_| form())?;
+        let number: f64 =
+            text[place + operator.len()..].trim().trim_end_matches('%').trim().parse().map_err(|_| form())?;
         let name = SHORT.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
         if numbers(&KernelReport::default()).is_none_or(|fields| !fields.contains_key(name)) {
-            let known: Vec<&str> = KernelReport::FIELDS.iter().map(|f| f.0).filter(|f| strsim::jaro_winkler(f, name) > 0.75).take(5).collect();
+            let known: Vec<&str> = KernelReport::FIELDS
+                .iter()
+                .map(|f| f.0)
+                .filter(|f| strsim::jaro_winkler(f, name) > 0.75)
+                .take(5)
+                .collect();
             let short: Vec<&str> = SHORT.iter().map(|s| s.0).collect();
-            anyhow::bail!("--fail-if: a report has no field `{field}` (short names: {}; near: {})", short.join(", "), known.join(", "));
+            anyhow::bail!(
+                "--fail-if: a report has no field `{field}` (short names: {}; near: {})",
+                short.join(", "),
+                known.join(", ")
+            );
         }
         Ok(Self { text: text.trim().into(), field: name.into(), operator, number })
     }

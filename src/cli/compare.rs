@@ -50,7 +50,9 @@ pub fn run(args: Args) -> Result<u8> {
             args.output.emit(&profiles(&before, &after).render(args.output.format)?)?;
             Ok(EXIT_OK)
         }
-        (Some(Input::Profile(_)), None) => bail!("one profile was given: `compare` takes two, before and after (`analyze` takes one)"),
+        (Some(Input::Profile(_)), None) => {
+            bail!("one profile was given: `compare` takes two, before and after (`analyze` takes one)")
+        }
         _ => bail!("`compare` takes one scenario, or two profiles: not a mixture, and not two scenarios"),
     }
 }
@@ -132,7 +134,9 @@ fn profiles(before: &Profile, after: &Profile) -> Table {
         ]
     };
     let mut rows: Vec<Vec<Cell>> = old.iter().map(|(key, kernel)| row(key, Some(kernel), new.get(key))).collect();
-    rows.extend(new.iter().filter(|(key, _)| !known.contains_key(*key)).map(|(key, kernel)| row(key, None, Some(kernel))));
+    rows.extend(
+        new.iter().filter(|(key, _)| !known.contains_key(*key)).map(|(key, kernel)| row(key, None, Some(kernel))),
+    );
     Table {
         columns: vec![
             ("Kernel", "kernel"),

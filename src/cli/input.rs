@@ -61,7 +61,9 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
                 analysis.launch.kernel.name.clone_from(&case.label);
                 if case.meets(&analysis) == Some(false) {
                     let expected = case.expect.map_or("", |b| b.word());
-                    outcome.warnings.push(format!("{} on {}: the file expects {expected}-bound", case.label, case.gpu.id));
+                    outcome
+                        .warnings
+                        .push(format!("{} on {}: the file expects {expected}-bound", case.label, case.gpu.id));
                 }
                 outcome.add(analysis);
             }
@@ -87,7 +89,8 @@ pub fn cases(mut scenario: Scenario, gpus: &GpuArgs, catalog: &Catalog) -> Resul
     if gpus.gpu.is_empty() && gpus.set.is_empty() {
         return Ok(scenario.cases(catalog)?);
     }
-    let wanted = GpuArgs { gpu: if gpus.gpu.is_empty() { scenario.gpus.clone() } else { gpus.gpu.clone() }, ..gpus.clone() };
+    let wanted =
+        GpuArgs { gpu: if gpus.gpu.is_empty() { scenario.gpus.clone() } else { gpus.gpu.clone() }, ..gpus.clone() };
     let (resolved, assumptions) = wanted.resolve(catalog)?;
     // Named GPUs replace those of the file, and with them its what-ifs: these were written for the file's GPUs.
     scenario.what_ifs.clear();

@@ -159,7 +159,8 @@ impl Args {
             write,
             read_sectors_per_request: self.read_sectors,
             write_sectors_per_request: self.write_sectors,
-            bytes_per_access: (self.read_sectors.is_some() || self.write_sectors.is_some()).then_some(self.access_bytes),
+            bytes_per_access: (self.read_sectors.is_some() || self.write_sectors.is_some())
+                .then_some(self.access_bytes),
             ..AccessSpec::default()
         };
         let l2 = (self.l2_read.is_some() || self.l2_write.is_some())

@@ -182,6 +182,7 @@ fn by_gpu(analyses: &[Analysis]) -> Vec<Vec<Analysis>> {
 
 /// A kernel name as part of a file name.
 fn file_name(name: &str) -> String {
-    let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let clean: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     clean.trim_matches('-').chars().take(40).collect()
 }

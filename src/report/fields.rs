@@ -138,6 +138,7 @@ record! {
         l2_hit_pct: Option<f64>, "%", "Share of the DRAM traffic that L2 still holds from the launch before";
         findings: Vec<String>, "sentences", "Observations that matter for this bound";
         what_ifs: Vec<WhatIfReport>, "list", "Changes that gain 2 % or more, best first; in CSV `change=speedup`";
+        advice: Vec<String>, "sentences", "What would help a profiled launch, from the metrics of its file";
         missing: Vec<String>, "words", "Metrics that the profiler's file lacks";
         ignored: Vec<String>, "sentences", "What the answer leaves out";
         confidence: Option<String>, "sentence", "Whose constants were used and what the range means";
