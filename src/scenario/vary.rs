@@ -151,7 +151,7 @@ const KEYS: [(&str, Kind, Set); 15] = [
     }),
     ("read_sectors_per_request", Kind::Number, |k, v| {
         if let Setting::Number(n) = v {
-            k.traffic.l2.get_or_insert_with(|| k.traffic.dram).read_sectors_per_request = Some(n)
+            k.traffic.l2.get_or_insert(k.traffic.dram).read_sectors_per_request = Some(n)
         }
     }),
 ];

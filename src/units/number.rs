@@ -29,7 +29,7 @@ pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -47,7 +47,7 @@ pub(super) fn with_unit(value: f64, units: &[(&str, f64)]) -> String {
     let binary = |name: &str| name.contains("iB");
     let fits = |&&(_, scale): &&(&str, f64)| value.abs() * (1.0 + 5e-5) >= scale;
     let whole = |&&(name, scale): &&(&str, f64)| binary(name) && (value / scale * 4.0).fract() == 0.0;
-    let largest_binary = units.iter().rev().filter(|(name, _)| binary(name)).find(fits).filter(|u| whole(&u));
+    let largest_binary = units.iter().rev().filter(|(name, _)| binary(name)).find(fits).filter(|u| whole(u));
     // The first unit of a size is the standard one (`FLOP/s` before `OP/s`, `us` before its Greek form).
     let mut decimal_units: Vec<(&str, f64)> = Vec::new();
     for &(name, scale) in units {

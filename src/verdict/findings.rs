@@ -34,7 +34,7 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
             plan.sms
         ));
     }
-    if plan.is_small() && plan.blocks % plan.wave_blocks() != 0 {
+    if plan.is_small() && !plan.blocks.is_multiple_of(plan.wave_blocks()) {
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
     found.push(occupancy_matters(gpu, launch, time, bound));
