@@ -126,7 +126,7 @@ impl Level {
         match self {
             Self::Dram => "DRAM",
             Self::L2 => "L2",
-            Self::Shared => "shared memory",
+            Self::Shared => "shared memory/L1",
         }
     }
 }
