@@ -126,7 +126,7 @@ impl Level {
         match self {
             Self::Dram => "DRAM",
             Self::L2 => "L2",
-            Self::Shared => "shared memory/L1",
+            Self::Shared => "shared/L1",
         }
     }
 }

@@ -104,11 +104,13 @@ fn point(label: &str, point: &Point, bound: time::Bound, kind: PointKind) -> Roo
 pub fn roofline_figure(title: &str, analyses: &[Analysis]) -> Option<Roofline> {
     let gpu = &analyses.first()?.gpu;
     let used = used_pipes(analyses.iter().flat_map(|a| &a.launch.kernel.operations), gpu);
-    let (memory, compute) = roofs(&roofline(gpu, None), &used);
+    let roofs_of_gpu = roofline(gpu, None);
+    let (memory, compute) = roofs(&roofs_of_gpu, &used);
     let points = analyses
         .iter()
         .flat_map(|a| a.points.iter().map(|p| point(&a.launch.kernel.name, p, a.verdict.bound, PointKind::Estimate)));
-    let assumptions = ["dense datasheet peaks; points are estimates", "one point per memory level"];
+    let mut assumptions = vec!["dense datasheet peaks; points are estimates, one per memory level"];
+    assumptions.extend(roofs_of_gpu.missing.iter().map(String::as_str));
     Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })
 }
 
@@ -226,7 +228,10 @@ pub fn time_figure(title: &str, analyses: &[Analysis]) -> Option<TimeBreakdown> 
         total_us: a.time.estimate.get() * 1e6,
         low_us: a.time.low.get() * 1e6,
         high_us: a.time.high.get() * 1e6,
-        bound: format!("{}-bound, margin {}", a.verdict.bound.word(), decimal(a.verdict.margin.min(999.0), 1)),
+        bound: match a.verdict.margin {
+            margin if margin < 100.0 => format!("{}-bound, margin {}", a.verdict.bound.word(), decimal(margin, 1)),
+            _ => format!("{}-bound", a.verdict.bound.word()),
+        },
     });
     let constants = format!("constants: {}", gpu.calibration.of);
     let mut caption = caption(title, gpu, &["terms overlap: they do not add up to the estimate", &constants]);

@@ -138,7 +138,7 @@ fn charts(outcome: &Outcome) -> Vec<(String, Chart)> {
     let title = |what: &str| outcome.title.as_ref().map_or_else(|| what.to_owned(), |t| format!("{what}: {t}"));
     let groups = by_gpu(&outcome.analyses);
     for (index, group) in groups.iter().enumerate() {
-        let suffix = if groups.len() > 1 { format!("-{}", index + 1) } else { String::new() };
+        let suffix = if index > 0 { format!("-{}", index + 1) } else { String::new() };
         if let Some(figure) = roofline_figure(&title("Roofline"), group) {
             charts.push((format!("roofline{suffix}"), figure.draw(Theme::Light)));
         }
@@ -146,10 +146,11 @@ fn charts(outcome: &Outcome) -> Vec<(String, Chart)> {
             charts.push((format!("time{suffix}"), figure.draw(Theme::Light)));
         }
     }
-    // Per-kernel charts of the first GPU, for a handful of kernels: beyond that `chart` makes them one by one.
-    for analysis in groups.first().map_or(&[][..], Vec::as_slice).iter().take(8) {
+    for analysis in worth_a_tail(groups.first().map_or(&[], Vec::as_slice)) {
         let name = file_name(&analysis.launch.kernel.name);
         charts.push((format!("tail-{name}"), tail_figure(analysis).draw(Theme::Light)));
+    }
+    for analysis in least_occupied(groups.first().map_or(&[], Vec::as_slice)) {
         let figure = occupancy_figure(
             &format!("Occupancy: {}", analysis.launch.kernel.name),
             &analysis.gpu.name,
@@ -157,12 +158,33 @@ fn charts(outcome: &Outcome) -> Vec<(String, Chart)> {
             &analysis.gpu.limits,
             &analysis.launch.kernel.resources,
         );
-        charts.push((format!("occupancy-{name}"), figure.draw(Theme::Light)));
+        charts.push((format!("occupancy-{}", file_name(&analysis.launch.kernel.name)), figure.draw(Theme::Light)));
     }
     if let Some(figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
         charts.push(("roofline-profile".into(), figure.draw(Theme::Light)));
     }
     charts
+}
+
+/// Up to this many kernels each get their own tail and occupancy charts; of more, only the most telling one does
+/// (`chart` draws the others).
+const FEW_KERNELS: usize = 3;
+
+/// The kernels whose tail is worth a chart: all of a few, else the one that loses most to it.
+fn worth_a_tail(analyses: &[Analysis]) -> Vec<&Analysis> {
+    most(analyses, |a| a.time.tail_cost)
+}
+
+/// The kernels whose occupancy is worth a chart: all of a few, else the least occupied.
+fn least_occupied(analyses: &[Analysis]) -> Vec<&Analysis> {
+    most(analyses, |a| -a.launch.occupancy.fraction())
+}
+
+fn most(analyses: &[Analysis], of: impl Fn(&Analysis) -> f64) -> Vec<&Analysis> {
+    if analyses.len() <= FEW_KERNELS {
+        return analyses.iter().collect();
+    }
+    analyses.iter().max_by(|a, b| of(a).total_cmp(&of(b))).into_iter().collect()
 }
 
 /// Analyses of one GPU with one set of what-ifs, in order of first appearance.
