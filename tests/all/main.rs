@@ -1,6 +1,9 @@
 //! All integration tests in one binary, so that the library is linked once.
 
+mod architecture;
 mod bandwidth_curve;
+mod common;
+mod gpus;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
