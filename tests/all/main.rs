@@ -4,6 +4,8 @@ mod architecture;
 mod bandwidth_curve;
 mod common;
 mod gpus;
+mod guide_numbers;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
+mod questions;
