@@ -5,6 +5,7 @@ mod bandwidth_curve;
 mod common;
 mod gpus;
 mod guide_numbers;
+mod laws;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
