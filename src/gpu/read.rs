@@ -9,7 +9,7 @@ use super::{
     Clocks, ComputeCapability, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Published, Rates, Sm,
     SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
 };
-use crate::units::Watts;
+use crate::units::{Cycles, Watts};
 
 impl<'de> Deserialize<'de> for DataType {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -230,8 +230,11 @@ fn meant(
     if file.sm.count == 0 {
         return value("sm.count", "0".into(), "at least 1");
     }
+    let latency = file.latency.as_ref();
+    let cycles = |of: fn(&Latency) -> Option<Cycles>| latency.and_then(of).map_or(1.0, Cycles::get);
     let positive = [
         ("power", file.power.get()),
+        ("clocks.base", file.clocks.base.map_or(1.0, |c| c.get())),
         ("clocks.vector", file.clocks.vector.get()),
         ("clocks.tensor", file.clocks.tensor.map_or(1.0, |c| c.get())),
         ("clocks.tensor_fp64", file.clocks.tensor_fp64.map_or(1.0, |c| c.get())),
@@ -242,6 +245,12 @@ fn meant(
         ("memory.shared.bandwidth", file.memory.shared.bandwidth.get()),
         ("rates.special", file.rates.special),
         ("rates.sparsity", file.rates.sparsity.unwrap_or(1.0)),
+        ("latency.clock", latency.and_then(|l| l.clock).map_or(1.0, |c| c.get())),
+        ("latency.l1", cycles(|l| l.l1)),
+        ("latency.l2", cycles(|l| l.l2)),
+        ("latency.dram", cycles(|l| l.dram)),
+        ("calibration.sm_stream", file.calibration.as_ref().and_then(|c| c.sm_stream).map_or(1.0, |s| s.get())),
+        ("calibration.tensor_energy", file.calibration.as_ref().and_then(|c| c.tensor_energy).map_or(1.0, |e| e.get())),
     ];
     let rates = file.rates.vector.iter().map(|(t, r)| (format!("rates.vector.{}", t.name()), *r)).chain(
         file.rates.tensor.iter().flat_map(|(input, by)| {

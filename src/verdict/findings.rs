@@ -34,7 +34,7 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
             plan.sms
         ));
     }
-    if plan.is_small() && !plan.blocks.is_multiple_of(plan.wave_blocks()) {
+    if plan.is_small() && plan.full_waves() > 0 && plan.tail_blocks() > 0 && bound != Bound::Memory {
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
     found.push(occupancy_matters(gpu, launch, time, bound));
