@@ -6,8 +6,8 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::{
-    Clocks, ComputeCapability, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Published, Rates, Sm,
-    SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
+    Clocks, ComputeCapability, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Pipe, Published, Rates,
+    Sm, SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
 };
 use crate::units::{Cycles, Watts};
 
@@ -132,6 +132,7 @@ pub(super) fn gpu(
     let file_error = |e: toml::de::Error| GpuError::File { origin: origin.into(), message: e.to_string() };
     let mut file: GpuFile = toml::from_str(text).map_err(file_error)?;
     let mut changes = Vec::new();
+    let rated_power = file.power;
     if !overrides.is_empty() {
         let mut table: Table = toml::from_str(text).map_err(file_error)?;
         if overrides.iter().any(|o| o.key.starts_with("limits."))
@@ -151,7 +152,7 @@ pub(super) fn gpu(
             changes.push(format!("{} = {} (was {was})", change.key, change.value));
         }
     }
-    meant(id, file, changes, overrides, tables)
+    meant(id, file, changes, overrides, rated_power, tables)
 }
 
 fn limits_table(text: &Table, capability: ComputeCapability) -> Option<Table> {
@@ -217,6 +218,7 @@ fn meant(
     file: GpuFile,
     changes: Vec<String>,
     overrides: &[Override],
+    rated_power: Watts,
     tables: &Tables,
 ) -> Result<Gpu, GpuError> {
     let value =
@@ -272,7 +274,7 @@ fn meant(
         Some(own) => own.meant()?,
         None => limits_for(tables.limits, file.compute_capability)?,
     };
-    let mut calibration = tables.calibration.resolve(file.compute_capability, file.calibration.as_ref())?;
+    let calibration = tables.calibration.resolve(file.compute_capability, file.calibration.as_ref())?;
     let mut gpu = Gpu {
         id: id.into(),
         name: file.name,
@@ -292,22 +294,29 @@ fn meant(
         links: file.links,
         published: file.published,
         limits,
-        calibration: calibration.clone(),
+        calibration,
         changes,
     };
     if overrides.iter().any(|o| o.key == "power") {
-        let bf16 = super::Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false };
-        if let (Some(energy), Some(peak)) = (calibration.tensor_energy, gpu.peak(bf16)) {
-            // Sustained rate under a power limit: P / (E x peak), docs/model.md section 6.
-            let sustained = gpu.power / energy / peak;
-            calibration.sustained_tensor = calibration.sustained_tensor.min(sustained);
-            gpu.calibration = calibration;
-        } else {
-            gpu.changes
-                .push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
-        }
+        follow_power(&mut gpu, rated_power);
     }
     Ok(gpu)
+}
+
+/// The rule was tested from this share of the board's own limit on.
+const LEAST_TESTED_POWER: f64 = 0.6;
+
+/// The sustained tensor rate under another power limit: P / (energy per operation x peak).
+fn follow_power(gpu: &mut Gpu, rated: Watts) {
+    let bf16 = Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false };
+    let (Some(energy), Some(peak)) = (gpu.calibration.tensor_energy, gpu.peak(bf16)) else {
+        gpu.changes.push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
+        return;
+    };
+    gpu.calibration.sustained_tensor = gpu.calibration.sustained_tensor.min(gpu.power / energy / peak);
+    if gpu.power / rated < LEAST_TESTED_POWER {
+        gpu.changes.push(format!("power: below 60 % of the board's {rated} the rule is untested"));
+    }
 }
 
 /// The SM limits of a compute capability, matched exactly.
