@@ -4,6 +4,7 @@
 //! is not known is absent (`null` in JSON, empty in CSV), never 0. The columns are documented in `docs/report.md`.
 
 mod build;
+mod compact;
 mod csv;
 mod fields;
 mod json;
@@ -16,6 +17,7 @@ mod schema;
 mod tests;
 mod text;
 
+pub use compact::compact;
 pub use csv::{CsvError, csv};
 pub use fields::{KernelReport, PointReport, Report, RowError, TermReport, WhatIfReport};
 pub use json::json;

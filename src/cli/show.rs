@@ -17,7 +17,7 @@ use crate::{
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
     profile::Judged,
-    report::{Detail, KernelReport, Report, RowError, TextOptions, csv, json, markdown, text},
+    report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, json, markdown, text},
 };
 
 /// What a command found, in the order of its input.
@@ -88,8 +88,9 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
 pub fn render(report: &Report, format: Format, full: bool) -> Result<String> {
     Ok(match format {
         Format::Text => {
-            let detail = if full || report.kernels.len() <= 3 { Detail::Full } else { Detail::Summary };
-            text(report, TextOptions { width: world::width(), detail })
+            let compacted = compact(report);
+            let detail = if full || compacted.kernels.len() <= 3 { Detail::Full } else { Detail::Summary };
+            text(&compacted, TextOptions { width: world::width(), detail })
         }
         Format::Json => json(report),
         Format::Csv => csv(report)?,
