@@ -69,21 +69,21 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
             .map(|g| g.id.as_str())
             .collect();
         let hint = if fitting.is_empty() {
-            "--gpu FILE.toml".to_owned()
+            "--gpu NAME or FILE.toml adds them".to_owned()
         } else {
-            format!("--gpu with one of: {}", fitting.join(", "))
+            format!("--gpu {} adds them", fitting.join(" or "))
         };
         let name = observed
             .name
             .as_deref()
             .map_or("the file does not name its GPU".to_owned(), |n| format!("`{n}` is not in the catalog"));
-        missing.push(format!("datasheet peaks and bandwidths ({name}): no roofs; {hint} adds them"));
+        missing.push(format!("datasheet peaks and bandwidths ({name}; {hint})"));
     }
     if limits.is_none() {
-        missing.push("compute capability: no occupancy".into());
+        missing.push("compute capability (occupancy is the file's)".into());
     }
     if sm_count.is_none() {
-        missing.push("number of SMs: no waves; --gpu adds it".into());
+        missing.push("number of SMs (waves are the file's)".into());
     }
     let name = match (&gpu, &observed.name) {
         (Some(gpu), _) => gpu.name.clone(),

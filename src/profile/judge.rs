@@ -261,18 +261,15 @@ fn missing(observed: &ObservedKernel, device: &Device) -> Vec<String> {
             missing.push(text.to_owned());
         }
     };
-    lacks(observed.registers_per_thread.is_none(), "registers per thread: no occupancy");
-    lacks(observed.grid_blocks.is_none(), "grid size: no waves");
-    lacks(observed.duration.is_none(), "duration: no rates");
-    lacks(observed.operations.is_empty(), "executed operations (FLOP counters): no roofline position");
-    lacks(
-        observed.dram_bytes.is_none() && observed.dram_read.is_none(),
-        "DRAM traffic: no roofline position, no time model",
-    );
+    lacks(observed.registers_per_thread.is_none(), "registers per thread (no occupancy)");
+    lacks(observed.grid_blocks.is_none(), "grid size (no waves)");
+    lacks(observed.duration.is_none(), "duration (no rates)");
+    lacks(observed.operations.is_empty(), "FLOP counters (no roofline position)");
+    lacks(observed.dram_bytes.is_none() && observed.dram_read.is_none(), "DRAM traffic (no time model)");
     lacks(observed.achieved_occupancy_pct.is_none(), "achieved occupancy");
     lacks(
         observed.memory_throughput_pct.is_none(),
-        "memory and compute throughput: the bound is judged from the roofline alone",
+        "throughput metrics (the bound is judged from the roofline, if at all)",
     );
     missing.extend(device.missing.iter().cloned());
     missing

@@ -1,7 +1,7 @@
 //! From a profiled launch to its report.
 
 use super::{
-    KernelReport, NSIGHT_COMPUTE, PointReport,
+    BlockLimit, KernelReport, NSIGHT_COMPUTE, PointReport,
     build::{below_roof, slowest_pipe},
 };
 use crate::{
@@ -31,6 +31,9 @@ impl KernelReport {
         {
             report.set_occupancy(limits, resources, found);
         }
+        if judged.occupancy.is_none() {
+            report.set_stated_limits(judged);
+        }
         if let Some(plan) = &judged.schedule {
             report.set_waves(plan);
         }
@@ -50,6 +53,27 @@ impl KernelReport {
         report.advice = judged.advice.iter().map(sentence).collect();
         report.missing = judged.missing.clone();
         report
+    }
+
+    /// Occupancy and limits as the file states them, where they cannot be recomputed.
+    fn set_stated_limits(&mut self, judged: &Judged) {
+        let observed = &judged.observed;
+        let limits = [
+            ("warps", observed.limit_warps, &mut self.limit_warps),
+            ("regs", observed.limit_registers, &mut self.limit_regs),
+            ("smem", observed.limit_shared, &mut self.limit_smem),
+            ("blocks", observed.limit_blocks, &mut self.limit_blocks),
+            ("barriers", observed.limit_barriers, &mut self.limit_barriers),
+        ];
+        let least = limits.iter().filter_map(|(_, stated, _)| *stated).min();
+        for (word, stated, place) in limits {
+            *place = stated.map(BlockLimit::Blocks);
+            if stated.is_some() && stated == least {
+                self.limiters.push(word.into());
+            }
+        }
+        self.blocks_per_sm = least;
+        self.theoretical_occupancy_pct = observed.theoretical_occupancy_pct;
     }
 
     /// Times, traffic and rates of the file, and the model's estimate beside them.
