@@ -10,3 +10,4 @@ mod ncu;
 mod ncu_launches;
 mod occupancy;
 mod questions;
+mod time_laws;
