@@ -29,7 +29,7 @@ fn library_calls(bencher: Bencher) {
     });
 }
 
-#[divan::bench]
+#[divan::bench(sample_count = 20)]
 fn through_files(bencher: Bencher) {
     let limits = Catalog::embedded().unwrap().all_limits().unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -6,6 +6,7 @@
 mod axis;
 mod canvas;
 mod data;
+pub mod figures;
 mod font;
 mod geometry;
 mod labels;

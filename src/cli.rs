@@ -1,8 +1,15 @@
 //! The command line: definitions here, one file per command below. Only this module touches files and streams.
 
+mod analyze;
 mod args;
+mod chart;
+mod check;
+mod compare;
 mod gpus;
+mod input;
+mod kernel;
 mod occupancy;
+mod show;
 mod table;
 mod world;
 
@@ -32,6 +39,16 @@ Start with: wavecast demo";
 
 #[derive(Subcommand)]
 enum Command {
+    /// The embedded scenario: verdicts on the terminal, charts and report in ./wavecast-out
+    Demo(analyze::DemoArgs),
+    /// Scenario files and Nsight Compute CSVs, launch by launch: occupancy, waves, roofline, bound, what would help
+    Analyze(analyze::Args),
+    /// One launch described by options: occupancy, waves, roofline, time, verdict
+    Kernel(Box<kernel::Args>),
+    /// One scenario on several GPUs side by side; two profiles before and after
+    Compare(compare::Args),
+    /// Any chart by itself, as SVG, PNG or the data behind it
+    Chart(chart::Args),
     /// The GPUs that are known: list them, show a file, check one of your own
     Gpus(gpus::Args),
     /// Blocks per SM, limiters, the next step to one more block, good block sizes
@@ -41,6 +58,11 @@ enum Command {
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Demo(args) => analyze::demo(args),
+        Command::Analyze(args) => analyze::run(args),
+        Command::Kernel(args) => kernel::run(*args),
+        Command::Compare(args) => compare::run(args),
+        Command::Chart(args) => chart::run(args),
         Command::Gpus(args) => gpus::run(args),
         Command::Occupancy(args) => occupancy::run(args),
     };

@@ -22,7 +22,7 @@ use crate::units::{BytesPerSecond, Cycles, FlopsPerSecond, Hertz, Seconds, Watts
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GpuError {
     /// No product of this name.
-    #[error("no GPU is called `{name}`{}; `wavecast gpus list` shows all, `--gpu FILE.toml` takes your own", near_names(.near))]
+    #[error("no GPU is called `{name}`{}: `wavecast gpus list` shows all, `--gpu FILE.toml` takes your own", near_names(.near))]
     Unknown {
         /// The name asked for.
         name: String,
@@ -69,7 +69,7 @@ pub enum GpuError {
 }
 
 fn near_names(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(", ")) }
 }
 
 /// One product, complete: what the file says, its SM limits and the constants of its time model.

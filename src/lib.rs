@@ -8,7 +8,6 @@
 //!
 //! Modules in reading order, each using only what stands before it.
 
-pub mod chart;
 pub mod units;
 
 pub mod gpu;
@@ -30,5 +29,11 @@ pub mod verdict;
 pub mod analysis;
 
 pub mod profile;
+
+pub mod scenario;
+
+pub mod report;
+
+pub mod chart;
 
 pub mod cli;

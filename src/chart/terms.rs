@@ -101,9 +101,9 @@ impl KernelTerms {
     fn draw(&self, canvas: &mut Canvas, left: f64, top: f64, plot: Rect, place: &dyn Fn(f64) -> f64) {
         let palette = canvas.palette;
         let row = |index: usize| top + GAP / 2.0 + ROW * (index as f64 + 0.5);
-        let name = elide(&self.label, 12.0, true, 190.0 / SLACK);
+        let name = elide(&self.label, 12.0, true, 166.0 / SLACK);
         canvas.text((left, row(0)), &name, Type::new(12.0, palette.ink).bold());
-        let bound = elide(&self.bound, 11.0, false, 190.0 / SLACK);
+        let bound = elide(&self.bound, 11.0, false, 166.0 / SLACK);
         canvas.text((left, row(1)), &bound, Type::new(11.0, palette.muted));
         if top > plot.y0 {
             canvas.line((left, top), (plot.x1 + ASIDE, top), Stroke::new(palette.grid, 1));
@@ -123,7 +123,7 @@ impl KernelTerms {
             let y = row(index + 1);
             let bold = main == Some(index);
             let word = Type { bold, ..Type::new(11.0, if bold { palette.ink } else { palette.muted }) };
-            canvas.text((plot.x0 - 8.0, y), &elide(name, 11.0, bold, 96.0 / SLACK), word.align(Align::End));
+            canvas.text((plot.x0 - 8.0, y), &elide(name, 11.0, bold, 118.0 / SLACK), word.align(Align::End));
             let value = if known(*us) { time(*us) } else { "unknown".into() };
             let mut left = if known(*us) { place(*us) } else { plot.x0 } + 7.0;
             // A value that the line of the estimate would cross stands behind it.

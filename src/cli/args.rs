@@ -134,3 +134,19 @@ impl OutputArgs {
         world::emit(self.output.as_deref(), text)
     }
 }
+
+/// Options of the commands that end in a report.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Folder for report and charts (SVG, PNG, and the data behind each as CSV)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Every kernel in full, also where there are many
+    #[arg(long)]
+    pub full: bool,
+    /// Exit with 1 when this holds for a kernel, such as 'percent_of_roof < 60' or 'tail_cost > 20'
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+}

@@ -8,13 +8,14 @@ use clap::{Args as ClapArgs, Subcommand};
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{GpuFolder, OutputArgs, stem},
-    table::{Cell, Table},
+    table::Table,
     world,
 };
 use crate::{
     gpu::{Catalog, DataType, Gpu, Pipe},
     kernel::Level,
     roofline::roofline,
+    units::{FlopsPerSecond, significant},
 };
 
 #[derive(ClapArgs)]
@@ -66,8 +67,13 @@ fn tensor(input: DataType) -> Pipe {
     Pipe::Tensor { input, accumulate: input.default_accumulate(), sparse: false }
 }
 
+fn four(peak: FlopsPerSecond) -> String {
+    significant(peak.get() / 1e12, 4)
+}
+
 fn list(catalog: &Catalog, output: &OutputArgs) -> Result<u8> {
-    let tera = |gpu: &Gpu, pipe: Pipe| Cell::from(gpu.peak(pipe).map(|p| p.get() / 1e12));
+    // Four digits: the fifth of a derived peak means nothing.
+    let tera = |gpu: &Gpu, pipe: Pipe| gpu.peak(pipe).and_then(|p| four(p).parse::<f64>().ok()).into();
     let rows = catalog.gpus().map(|gpu| {
         vec![
             gpu.id.as_str().into(),
@@ -111,7 +117,7 @@ fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
     for ceiling in &roofs.ceilings {
         let ridge =
             ceiling.pipe.and_then(|p| roofs.ridge(p, Level::Dram)).map_or(String::new(), |r| format!("ridge {r}"));
-        let line = format!("# {:<32} {:>15}   {ridge}", ceiling.label, ceiling.peak.to_string());
+        let line = format!("# {:<42} {:>7} TFLOP/s  {ridge}", ceiling.label, four(ceiling.peak));
         writeln!(text, "{}", line.trim_end())?;
     }
     writeln!(text, "# constants of the time model: {}", gpu.calibration.of)?;

@@ -217,7 +217,7 @@ impl Answer {
         let limiters = self.found.limiters();
         let rows = Resource::ALL.into_iter().map(|resource| {
             let blocks = match self.found.limits.of(resource) {
-                BlockLimits::UNLIMITED => "inf".into(),
+                BlockLimits::UNLIMITED => Cell::Number(f64::INFINITY),
                 blocks => Cell::from(blocks),
             };
             let mark = if limiters.contains(resource) { "limiter" } else { "" };

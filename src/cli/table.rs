@@ -1,7 +1,7 @@
 //! Small tables in every output format.
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, ContentArrangement, Table as Drawn, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Drawn, presets};
 use serde_json::{Map, Value};
 
 use super::{args::Format, world};
@@ -69,6 +69,10 @@ impl Cell {
     }
 }
 
+/// A line under the header and no other.
+const UNDERLINED: comfy_table::TableStyle =
+    presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
+
 /// Rows under columns; each column has a heading for people and a name with its unit for programs.
 pub struct Table {
     /// Heading and name of each column.
@@ -81,7 +85,7 @@ impl Table {
     /// The table in a format.
     pub fn render(&self, format: Format) -> Result<String> {
         match format {
-            Format::Text => Ok(self.drawn(presets::UTF8_HORIZONTAL_ONLY, Some(world::width()))),
+            Format::Text => Ok(self.drawn(UNDERLINED, Some(world::width()))),
             Format::Markdown => Ok(self.drawn(presets::ASCII_MARKDOWN, None)),
             Format::Json => {
                 let object = |row: &Vec<Cell>| {

@@ -134,10 +134,11 @@ pub(super) fn gpu(
     let mut changes = Vec::new();
     if !overrides.is_empty() {
         let mut table: Table = toml::from_str(text).map_err(file_error)?;
-        if overrides.iter().any(|o| o.key.starts_with("limits.")) && !table.contains_key("limits") {
-            if let Some(limits) = limits_table(tables.limits_text, file.compute_capability) {
-                table.insert("limits".into(), Value::Table(limits));
-            }
+        if overrides.iter().any(|o| o.key.starts_with("limits."))
+            && !table.contains_key("limits")
+            && let Some(limits) = limits_table(tables.limits_text, file.compute_capability)
+        {
+            table.insert("limits".into(), Value::Table(limits));
         }
         for change in overrides {
             let old = set(&mut table, change)?;

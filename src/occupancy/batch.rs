@@ -211,20 +211,18 @@ fn words(found: &Occupancy) -> &'static [u8] {
     WORDS[usize::from(found.limiters().bits())].as_bytes()
 }
 
-/// Percentages as text; there are few distinct ones, and formatting them anew would be half of the work.
+/// Percentages as text, by the warp slots of the SM; there are few, and formatting them anew would be half of the work.
 #[derive(Default)]
-struct Percents {
-    max_warps: u32,
-    text: Vec<String>,
-}
+struct Percents(Vec<(u32, Vec<String>)>);
 
 impl Percents {
     fn text(&mut self, found: &Occupancy) -> &[u8] {
-        if self.max_warps != found.max_warps {
+        let known = self.0.iter().position(|(max_warps, _)| *max_warps == found.max_warps);
+        let place = known.unwrap_or_else(|| {
             let percent = |active: u32| significant(f64::from(active) * 100.0 / f64::from(found.max_warps), 6);
-            self.text = (0..=found.max_warps).map(percent).collect();
-            self.max_warps = found.max_warps;
-        }
-        self.text[found.active_warps().min(found.max_warps) as usize].as_bytes()
+            self.0.push((found.max_warps, (0..=found.max_warps).map(percent).collect()));
+            self.0.len() - 1
+        });
+        self.0[place].1[found.active_warps().min(found.max_warps) as usize].as_bytes()
     }
 }

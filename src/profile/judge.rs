@@ -36,6 +36,8 @@ pub struct Judged {
     pub observed: ObservedKernel,
     /// The GPU that it ran on, as far as it is known.
     pub device: Device,
+    /// What a block asks of an SM, where the file has threads and registers.
+    pub resources: Option<Resources>,
     /// Recomputed residency, where the file has the resources of the block.
     pub occupancy: Option<Occupancy>,
     /// Recomputed waves.
@@ -97,7 +99,19 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         bound.as_ref().map(|b| b.0),
     );
     let missing = missing(&observed, &device);
-    Judged { observed, device, occupancy: found, schedule: plan, comparisons, points, bound, model, advice, missing }
+    Judged {
+        observed,
+        device,
+        resources,
+        occupancy: found,
+        schedule: plan,
+        comparisons,
+        points,
+        bound,
+        model,
+        advice,
+        missing,
+    }
 }
 
 /// The resources of a block, where the file has threads and registers.

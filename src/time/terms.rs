@@ -163,7 +163,8 @@ fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) ->
     terms.push(both(Resource::Memory(Level::Shared), shared / shared_rate));
 
     let one_sm: BytesPerSecond = gpu.calibration.sm_stream * core_clock(gpu);
-    terms.push(both(Resource::FewSms, streamed / (one_sm * shares.busy)));
+    let ports = if shares.busy < f64::from(gpu.sm.count) { Resource::FewSms } else { Resource::SmPorts };
+    terms.push(both(ports, streamed / (one_sm * shares.busy)));
     DramTraffic { hit }
 }
 

@@ -268,10 +268,10 @@ fn every_figure_moves_its_own_term() {
                 "instruction issue",
                 "memory latency",
                 "shared memory",
-                "too few SMs",
+                "SM ports",
             ][..],
         ),
-        ("clocks.tensor=2820 MHz", &["FP16 tensor", "fixed cost", "too few SMs"]),
+        ("clocks.tensor=2820 MHz", &["FP16 tensor", "fixed cost", "SM ports"]),
         (
             "clocks.vector=2820 MHz",
             &["FP32 vector", "special functions", "instruction issue", "memory latency", "shared memory"],

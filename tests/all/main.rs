@@ -10,4 +10,6 @@ mod ncu;
 mod ncu_launches;
 mod occupancy;
 mod questions;
+mod report;
+mod scenarios;
 mod time_laws;

@@ -1,0 +1,223 @@
+//! From an analysis to its report.
+
+use super::{BlockLimit, DESCRIBED, KernelReport, PointReport, TermReport, WhatIfReport};
+use crate::{
+    analysis::Analysis,
+    gpu::{Gpu, Pipe, SmLimits},
+    kernel::Level,
+    occupancy::{BlockLimits, Occupancy, Resource, Resources, advice},
+    roofline::{Point, above_roof},
+    schedule::Schedule,
+    time::{Bound, Resource as TimeResource},
+    units::{Bytes, Flops, decimal},
+    verdict::Change,
+};
+
+impl KernelReport {
+    /// The report of a kernel that its user described.
+    pub fn from_analysis(analysis: &Analysis) -> Self {
+        let mut report =
+            Self { kernel: analysis.launch.kernel.name.clone(), source: DESCRIBED.into(), ..Self::default() };
+        report.set_gpu(&analysis.gpu);
+        report.set_occupancy(&analysis.gpu.limits, &analysis.launch.kernel.resources, &analysis.launch.occupancy);
+        report.set_waves(&analysis.schedule);
+        report.set_time(analysis);
+        report.set_roofline(analysis);
+        report.set_verdict(analysis);
+        report
+    }
+
+    /// The GPU and its what-ifs.
+    pub(super) fn set_gpu(&mut self, gpu: &Gpu) {
+        self.gpu = Some(gpu.id.clone());
+        self.gpu_name = Some(gpu.name.clone());
+        self.gpu_changes = gpu.changes.clone();
+        self.compute_capability = Some(gpu.compute_capability.to_string());
+        self.sm_count = Some(gpu.sm.count);
+        self.calibration = Some(gpu.calibration.of.to_string());
+        self.peak_dram_gb_per_s = Some(gpu.memory.dram.bandwidth.get() / 1e9);
+    }
+
+    /// Residency of a block on an SM.
+    pub(super) fn set_occupancy(&mut self, limits: &SmLimits, resources: &Resources, found: &Occupancy) {
+        let limit = |resource| {
+            let blocks = found.limits.of(resource);
+            Some(if blocks == BlockLimits::UNLIMITED { BlockLimit::Unlimited } else { BlockLimit::Blocks(blocks) })
+        };
+        self.threads_per_block = Some(resources.threads_per_block);
+        self.registers_per_thread = Some(resources.registers_per_thread);
+        self.shared_bytes_per_block = Some(resources.shared());
+        self.alloc_registers_per_block = Some(found.registers_per_block);
+        self.alloc_shared_bytes_per_block = Some(found.shared_per_block);
+        self.shared_configuration_bytes = Some(found.shared_capacity);
+        self.blocks_per_sm = Some(found.blocks_per_sm);
+        self.limiters = found.limiters().iter().map(|r| r.word().to_owned()).collect();
+        self.limit_warps = limit(Resource::Warps);
+        self.limit_regs = limit(Resource::Registers);
+        self.limit_smem = limit(Resource::Shared);
+        self.limit_blocks = limit(Resource::Blocks);
+        self.limit_barriers = limit(Resource::Barriers);
+        self.active_warps = Some(found.active_warps());
+        self.max_warps = Some(found.max_warps);
+        self.theoretical_occupancy_pct = Some(found.fraction() * 100.0);
+        self.next_steps = next_steps(limits, resources, found);
+    }
+
+    /// Waves of the grid.
+    pub(super) fn set_waves(&mut self, plan: &Schedule) {
+        self.grid_blocks = Some(plan.blocks);
+        self.waves = Some(plan.waves());
+        self.full_waves = Some(plan.full_waves());
+        self.tail_blocks = Some(plan.tail_blocks());
+        self.tail_fill_pct = Some(plan.tail_fill() * 100.0);
+        self.utilization_pct = Some(plan.utilization() * 100.0);
+        self.idle_sms_in_tail = Some(plan.idle_sms_in_tail());
+        self.few_blocks = Some(plan.is_small());
+    }
+
+    /// Estimate and terms.
+    pub(super) fn set_time(&mut self, analysis: &Analysis) {
+        let time = &analysis.time;
+        let micros = |seconds: crate::units::Seconds| seconds.get() * 1e6;
+        self.tail_cost_pct = Some(time.tail_cost * 100.0);
+        self.time_us = Some(micros(time.estimate));
+        self.low_us = Some(micros(time.low));
+        self.high_us = Some(micros(time.high));
+        let host = time.of(TimeResource::Launch);
+        self.launch_us = (host.get() > 0.0).then(|| micros(host));
+        let term = |t: &crate::time::Term| TermReport {
+            resource: t.resource.label(),
+            bound: t.resource.bound().word().into(),
+            time_us: micros(t.time),
+            least_us: micros(t.least),
+        };
+        self.terms = time.terms.iter().map(term).collect();
+        self.math_us = Some(micros(time.side(Bound::Math).1));
+        self.memory_us = Some(micros(time.side(Bound::Memory).1));
+        self.latency_us = Some(micros(time.side(Bound::Latency).1));
+        self.l2_hit_pct = Some(time.l2_hit * 100.0);
+    }
+
+    fn set_roofline(&mut self, analysis: &Analysis) {
+        let kernel = &analysis.launch.kernel;
+        let time = analysis.time.estimate;
+        let dram = kernel.traffic.dram.moved();
+        self.dram_bytes = Some(dram.get());
+        self.l2_bytes = Some(kernel.l2_access().moved().get());
+        self.dram_gb_per_s = Some((dram / time).get() / 1e9);
+        self.flop = Some(kernel.flops().get());
+        self.tflops = Some((kernel.flops() / time).get() / 1e12);
+        let pipe = slowest_pipe(&analysis.gpu, &kernel.operations);
+        self.pipe = pipe.map(Pipe::label);
+        self.peak_tflops = analysis.roofline.mixed_peak(&kernel.operations).map(|p| p.get() / 1e12);
+        self.ridge_flop_per_byte = pipe.and_then(|p| analysis.roofline.ridge(p, Level::Dram)).map(|r| r.get());
+        let clock = pipe.map_or(analysis.gpu.clocks.vector, |p| analysis.gpu.clock(p));
+        self.points = analysis
+            .points
+            .iter()
+            .map(|point| PointReport::new(point, above_roof(&analysis.gpu, point, &kernel.operations, clock)))
+            .collect();
+        self.roof_pct = match analysis.points.iter().find(|p| p.level == Level::Dram) {
+            Some(point) => below_roof(point.share()),
+            None if self.points.is_empty() => {
+                below_roof(dram / time / analysis.gpu.memory.dram.bandwidth).filter(|p| *p > 0.0)
+            }
+            None => None,
+        };
+    }
+
+    fn set_verdict(&mut self, analysis: &Analysis) {
+        let verdict = &analysis.verdict;
+        self.bound = Some(verdict.bound.word().into());
+        self.bound_resource = verdict.resource.map(TimeResource::label);
+        self.margin = Some(verdict.margin).filter(|m| m.is_finite());
+        self.verdict = Some(verdict.sentence.clone());
+        self.findings = verdict.findings.clone();
+        let what_if = |w: &crate::verdict::WhatIf| WhatIfReport {
+            change: change_word(w.change).into(),
+            text: w.text.clone(),
+            speedup: w.speedup,
+            bound_after: w.bound_after.word().into(),
+        };
+        self.what_ifs = verdict.what_ifs.iter().map(what_if).collect();
+        self.ignored = verdict.ignored.clone();
+        self.confidence = Some(verdict.confidence.clone());
+    }
+}
+
+impl PointReport {
+    /// A point of the roofline with the diagnosis of [`above_roof`]; its share is absent above the roof.
+    pub fn new(point: &Point, above_roof: Vec<String>) -> Self {
+        let level = match point.level {
+            Level::Dram => "dram",
+            Level::L2 => "l2",
+            Level::Shared => "shared",
+        };
+        Self {
+            level: level.into(),
+            intensity_flop_per_byte: point.intensity.get(),
+            rate_tflops: point.rate.get() / 1e12,
+            attainable_tflops: point.attainable.get() / 1e12,
+            share_pct: below_roof(point.share()),
+            above_roof,
+        }
+    }
+}
+
+/// A share as a percentage, absent above 1.
+pub(super) fn below_roof(share: f64) -> Option<f64> {
+    (share <= 1.0).then_some(share * 100.0)
+}
+
+/// The pipe that takes longest at its peak.
+pub(super) fn slowest_pipe(gpu: &Gpu, operations: &[(Pipe, Flops)]) -> Option<Pipe> {
+    let timed = operations.iter().filter(|(_, flops)| flops.get() > 0.0);
+    let timed = timed.filter_map(|(pipe, flops)| Some((*pipe, flops.get() / gpu.peak(*pipe)?.get())));
+    timed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(pipe, _)| pipe)
+}
+
+fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<String> {
+    let percent = |fraction: f64| decimal(fraction * 100.0, 1);
+    let sentence = |step: advice::NextStep| {
+        let what = match step.resource {
+            Resource::Registers => format!("{} registers per thread", step.at_most),
+            Resource::Shared => format!("{} of shared memory per block", Bytes(f64::from(step.at_most))),
+            Resource::Warps => format!("{} threads per block", step.at_most),
+            Resource::Barriers => format!("{} barriers per block", step.at_most),
+            Resource::Blocks => return None,
+        };
+        let more = step.blocks_per_sm.saturating_sub(now.blocks_per_sm);
+        Some(match more {
+            0 => format!("at most {what} would not be enough: another resource allows no further block"),
+            _ => {
+                let blocks = if more == 1 { "one more block".into() } else { format!("{more} more blocks") };
+                format!("at most {what} gives {blocks}: {} -> {} %", percent(now.fraction()), percent(step.fraction))
+            }
+        })
+    };
+    if now.active_warps() == now.max_warps {
+        return Vec::new();
+    }
+    advice::next_steps(limits, resources, now).into_iter().filter_map(sentence).collect()
+}
+
+/// The stable name of a change.
+fn change_word(change: Change) -> &'static str {
+    match change {
+        Change::WholeWaves => "whole_waves",
+        Change::SplitBlocks => "split_blocks",
+        Change::Registers => "registers",
+        Change::SharedMemory => "shared_memory",
+        Change::BlockSize => "block_size",
+        Change::Coalescing => "coalescing",
+        Change::BankConflicts => "bank_conflicts",
+        Change::Spills => "spills",
+        Change::InFlight => "in_flight",
+        Change::Dependence => "dependence",
+        Change::Reuse => "reuse",
+        Change::Precision => "precision",
+        Change::Sparsity => "sparsity",
+        Change::Bandwidth => "bandwidth",
+        Change::Math => "math",
+    }
+}
