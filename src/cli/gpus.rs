@@ -109,16 +109,24 @@ fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
     let found = catalog.find(name)?;
     let gpu = &found.gpu;
     let mut text = catalog.text(&gpu.id).unwrap_or_default().trim_end().to_owned();
-    text += "\n\n# Derived from the figures above; dense, FMA = 2 operations; the ridge is where DRAM and peak meet.\n";
+    text += "\n\n# Derived from the figures above; FMA = 2 operations; the ridge is where DRAM and peak meet.\n";
+    writeln!(text, "# {:<42} {:>9} {:>10}  ridge", "TFLOP/s (TOP/s)", "datasheet", "sustained")?;
     if let Some(assumption) = &found.assumption {
         writeln!(text, "# {assumption}")?;
     }
     let roofs = roofline(gpu, None);
     for ceiling in &roofs.ceilings {
-        let ridge =
-            ceiling.pipe.and_then(|p| roofs.ridge(p, Level::Dram)).map_or(String::new(), |r| format!("ridge {r}"));
-        let line = format!("# {:<42} {:>7} TFLOP/s  {ridge}", ceiling.label, four(ceiling.peak));
+        let ridge = ceiling.pipe.and_then(|p| roofs.ridge(p, Level::Dram)).map_or(String::new(), |r| r.to_string());
+        let line =
+            format!("# {:<42} {:>9} {:>10}  {ridge}", ceiling.label, four(ceiling.peak), four(ceiling.sustained));
         writeln!(text, "{}", line.trim_end())?;
+    }
+    for roof in &roofs.roofs {
+        let sustained = roof.sustained.map_or(String::new(), |s| format!(", sustained {s}"));
+        writeln!(text, "# {} {}{sustained}", roof.level.label(), roof.peak)?;
+    }
+    for missing in &roofs.missing {
+        writeln!(text, "# {missing}")?;
     }
     writeln!(text, "# constants of the time model: {}", gpu.calibration.of)?;
     world::emit(output.as_deref(), &text)?;

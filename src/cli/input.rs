@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 
 use super::{args::GpuArgs, show::Outcome, world};
 use crate::{
@@ -55,8 +56,9 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} launches, {eta} left") {
         bar.set_style(style);
     }
-    for (index, case) in cases.iter().enumerate() {
-        match case.analyse() {
+    let analysed: Vec<_> = cases.par_iter().map(Case::analyse).inspect(|_| bar.inc(1)).collect();
+    for (index, (case, result)) in cases.iter().zip(analysed).enumerate() {
+        match result {
             Ok(mut analysis) => {
                 analysis.launch.kernel.name.clone_from(&case.label);
                 if case.meets(&analysis) == Some(false) {
@@ -79,7 +81,6 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
                 outcome.assumptions.push(assumption.clone());
             }
         }
-        bar.inc(1);
     }
     bar.finish_and_clear();
 }

@@ -40,19 +40,18 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         (None, None) => None,
     };
     let capability = observed.compute_capability.as_deref().and_then(|c| c.parse().ok());
-    if let (Some(gpu), Some(capability)) = (&gpu, capability) {
-        if gpu.compute_capability != capability {
-            assumptions.push(format!(
-                "the file says compute capability {capability}, {} has {}: limits are the file's",
-                gpu.name, gpu.compute_capability
-            ));
-        }
+    if let (Some(gpu), Some(capability)) = (&gpu, capability)
+        && gpu.compute_capability != capability
+    {
+        assumptions.push(format!(
+            "the file says compute capability {capability}, {} has {}: limits are the file's",
+            gpu.name, gpu.compute_capability
+        ));
     }
-    if let (Some(gpu), Some(count)) = (&gpu, observed.sm_count) {
-        if gpu.sm.count != count {
-            assumptions
-                .push(format!("the file says {count} SMs, {} has {}: waves use the file's", gpu.name, gpu.sm.count));
-        }
+    if let (Some(gpu), Some(count)) = (&gpu, observed.sm_count)
+        && gpu.sm.count != count
+    {
+        assumptions.push(format!("the file says {count} SMs, {} has {}: waves use the file's", gpu.name, gpu.sm.count));
     }
     let own = gpu.as_ref().map(|g| g.limits.clone());
     let limits = match capability {

@@ -46,7 +46,7 @@ fn q04_q05_q06_q07_limits_belong_to_the_exact_capability() {
     for l in Catalog::embedded().unwrap().all_limits().unwrap() {
         let warps = match (l.compute_capability.major, l.compute_capability.minor) {
             (7, 5) => 32,
-            (8, 6 | 7 | 8 | 9) | (11 | 12, _) => 48,
+            (8, 6..=9) | (11 | 12, _) => 48,
             _ => 64,
         };
         assert_eq!(l.max_warps_per_sm, warps, "Q07 {}", l.compute_capability);
