@@ -4,6 +4,7 @@ use crate::{
     gpu::{Gpu, Pipe, SmLimits},
     kernel::Kernel,
     occupancy::{Occupancy, Resource, advice, occupancy},
+    units::Flops,
 };
 
 /// Most blocks in the x dimension of a grid; y and z allow 65,535 each, so totals stay below 2^63.
@@ -12,7 +13,7 @@ pub const MAX_GRID_BLOCKS: u64 = 1 << 62;
 /// A launch that was checked against its GPU.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The kernel.
+    /// The kernel, with one entry per pipe.
     pub kernel: Kernel,
     /// Blocks of the grid.
     pub grid_blocks: u64,
@@ -83,7 +84,8 @@ impl Launch {
             let (reason, cure) = why_not(&gpu.limits, &kernel, &found);
             return Err(LaunchError::DoesNotFit { kernel: kernel.name, gpu: gpu.name.clone(), reason, cure });
         }
-        Ok(Self { kernel, grid_blocks, occupancy: found })
+        let operations = merged(&kernel.operations);
+        Ok(Self { kernel: Kernel { operations, ..kernel }, grid_blocks, occupancy: found })
     }
 
     /// Threads of the whole grid.
@@ -96,6 +98,18 @@ impl Launch {
         let share = self.grid_blocks.div_ceil(u64::from(gpu.sm.count));
         share.min(u64::from(self.occupancy.blocks_per_sm))
     }
+}
+
+/// One entry per pipe: the parts of a pipe's work follow each other, only different pipes run side by side.
+fn merged(operations: &[(Pipe, Flops)]) -> Vec<(Pipe, Flops)> {
+    let mut merged: Vec<(Pipe, Flops)> = Vec::new();
+    for (pipe, flops) in operations {
+        match merged.iter_mut().find(|(other, _)| other == pipe) {
+            Some((_, sum)) => *sum += *flops,
+            None => merged.push((*pipe, *flops)),
+        }
+    }
+    merged
 }
 
 fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {

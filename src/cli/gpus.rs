@@ -110,7 +110,7 @@ fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
     let gpu = &found.gpu;
     let mut text = catalog.text(&gpu.id).unwrap_or_default().trim_end().to_owned();
     text += "\n\n# Derived from the figures above; FMA = 2 operations; the ridge is where DRAM and peak meet.\n";
-    writeln!(text, "# {:<42} {:>9} {:>10}  {}", "TFLOP/s (TOP/s)", "datasheet", "sustained", "ridge")?;
+    writeln!(text, "# {:<42} {:>9} {:>10}  ridge", "TFLOP/s (TOP/s)", "datasheet", "sustained")?;
     if let Some(assumption) = &found.assumption {
         writeln!(text, "# {assumption}")?;
     }

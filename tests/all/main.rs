@@ -12,3 +12,4 @@ mod occupancy;
 mod questions;
 mod report;
 mod scenarios;
+mod time_laws;
