@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
+use rayon::prelude::*;
 
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{GpuArgs, OutputArgs},
     input::{self, Input},
-    show::Outcome,
     table::{Cell, Table},
     world,
 };
 use crate::{
+    analysis::Analysis,
+    launch::LaunchError,
     profile::{ObservedKernel, Profile, short_name},
-    units::significant,
+    scenario::Case,
+    units::{decimal, significant},
 };
 
 #[derive(ClapArgs)]
@@ -35,16 +38,10 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Input::Scenario(scenario)), None) => {
             let catalog = args.gpu.folder.catalog()?;
             let cases = input::cases(*scenario, &args.gpu, &catalog)?;
-            let mut outcome = Outcome::default();
-            input::run_cases(&cases, args.output.quiet, &mut outcome);
-            for error in &outcome.errors {
-                world::note(false, &format!("{}: {}", error.kernel, error.message));
-            }
-            args.output.emit(&devices(&outcome).render(args.output.format)?)?;
-            for line in outcome.analyses.iter().flat_map(|a| &a.gpu.changes).chain(&outcome.assumptions) {
-                world::note(args.output.quiet, &format!("note: {line}"));
-            }
-            Ok(if outcome.errors.is_empty() { EXIT_OK } else { EXIT_CHECK })
+            let found: Vec<_> = cases.par_iter().map(|case| (case, case.analyse())).collect();
+            args.output.emit(&devices(&found).render(args.output.format)?)?;
+            notes(&found, args.output.quiet);
+            Ok(if found.iter().all(|(_, result)| result.is_ok()) { EXIT_OK } else { EXIT_CHECK })
         }
         (Some(Input::Profile(before)), Some(Input::Profile(after))) => {
             args.output.emit(&profiles(&before, &after).render(args.output.format)?)?;
@@ -57,34 +54,56 @@ pub fn run(args: Args) -> Result<u8> {
     }
 }
 
-/// One row per kernel and device; the ratio is against the first device of the same kernel.
-fn devices(outcome: &Outcome) -> Table {
-    let mut first: BTreeMap<String, f64> = BTreeMap::new();
-    let rows = outcome.analyses.iter().map(|a| {
-        // The what-if stands behind a case's label; kernels of one name are compared.
-        let name = a.launch.kernel.name.split(" [").next().unwrap_or_default().to_owned();
+type Found<'a> = (&'a Case, Result<Analysis, LaunchError>);
+
+/// What was changed and assumed, once each, and the launches that cannot run.
+fn notes(found: &[Found], quiet: bool) {
+    let mut said: Vec<String> = Vec::new();
+    for (case, result) in found {
+        let name = case.what_if.as_ref().map_or_else(|| "what-if".to_owned(), |name| format!("what-if {name}"));
+        let changes = case.gpu.changes.iter().map(|c| format!("{name}: {c}"));
+        for note in changes.chain(case.assumptions.iter().map(|a| format!("assumed: {a}"))) {
+            if !said.contains(&note) {
+                said.push(note);
+            }
+        }
+        if let Err(error) = result {
+            world::note(false, &format!("{} on {}: {error}", case.label, case.gpu.id));
+        }
+    }
+    said.iter().for_each(|note| world::note(quiet, note));
+}
+
+/// One row per kernel and device; the speed-up is against the first device of the same kernel.
+fn devices(found: &[Found]) -> Table {
+    let mut first: BTreeMap<&str, f64> = BTreeMap::new();
+    let rows = found.iter().filter_map(|(case, result)| Some((case, result.as_ref().ok()?))).map(|(case, a)| {
+        let suffix = case.what_if.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+        let kernel = case.label.strip_suffix(&suffix).unwrap_or(&case.label);
+        let device = match (&case.what_if, case.gpu.changes.is_empty()) {
+            (Some(name), _) => format!("{}, {name}", case.gpu.id),
+            (None, false) => format!("{}, --set", case.gpu.id),
+            (None, true) => case.gpu.id.clone(),
+        };
         let time = a.time.estimate.get() * 1e6;
-        let base = *first.entry(name).or_insert(time);
-        let gpu = if a.gpu.changes.is_empty() { a.gpu.id.clone() } else { format!("{} *", a.gpu.id) };
+        let base = *first.entry(kernel).or_insert(time);
+        let places = |value: f64, places| decimal(value, places).parse::<f64>().ok();
         vec![
-            a.launch.kernel.name.as_str().into(),
-            gpu.into(),
-            time.into(),
-            (base / time).into(),
+            kernel.into(),
+            device.into(),
+            significant(time, 4).parse::<f64>().ok().into(),
+            places(base / time, 2).into(),
             a.verdict.bound.word().into(),
-            (a.launch.occupancy.fraction() * 100.0).into(),
-            a.schedule.waves().into(),
-            (a.time.tail_cost * 100.0).into(),
+            places(a.launch.occupancy.fraction() * 100.0, 1).into(),
+            significant(a.schedule.waves(), 4).parse::<f64>().ok().into(),
+            places(a.time.tail_cost * 100.0, 1).into(),
         ]
     });
-    let four = |cell: Cell| match cell {
-        Cell::Number(n) => Cell::from(significant(n, 4).parse::<f64>().ok()),
-        other => other,
-    };
+    let rows = rows.collect();
     Table {
         columns: vec![
             ("Kernel", "kernel"),
-            ("GPU", "gpu"),
+            ("Device", "device"),
             ("Time\nus", "time_us"),
             ("Speed-up", "speedup"),
             ("Bound", "bound"),
@@ -92,7 +111,7 @@ fn devices(outcome: &Outcome) -> Table {
             ("Waves", "waves"),
             ("Tail\n%", "tail_cost_pct"),
         ],
-        rows: rows.map(|row: Vec<Cell>| row.into_iter().map(four).collect()).collect(),
+        rows,
     }
 }
 

@@ -120,6 +120,12 @@ impl Table {
                 comfy_table::Cell::new(cell.text()).set_alignment(align)
             }));
         }
+        if width.is_some() {
+            let last = self.columns.len().saturating_sub(1);
+            for (index, column) in table.column_iter_mut().enumerate() {
+                column.set_padding((0, if index == last { 0 } else { 2 }));
+            }
+        }
         table.trim_fmt() + "\n"
     }
 }
