@@ -123,7 +123,7 @@ impl Table {
         if width.is_some() {
             let last = self.columns.len().saturating_sub(1);
             for (index, column) in table.column_iter_mut().enumerate() {
-                column.set_padding((0, if index == last { 0 } else { 2 }));
+                column.set_padding((0, u16::from(index != last)));
             }
         }
         table.trim_fmt() + "\n"
