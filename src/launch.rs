@@ -3,7 +3,7 @@
 use crate::{
     gpu::{Gpu, Pipe, SmLimits},
     kernel::Kernel,
-    occupancy::{Occupancy, Resource, advice, occupancy},
+    occupancy::{Occupancy, Resource, Resources, advice, occupancy},
     units::Flops,
 };
 
@@ -173,7 +173,9 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
         ),
         Some(Resource::Registers) => {
             let registers = asked.registers_per_thread;
-            let cure = match advice::largest_block(limits, asked) {
+            // Judged by registers alone: another resource may forbid the block as well.
+            let alone = Resources { static_shared: 0, dynamic_shared: 0, ..*asked };
+            let cure = match advice::largest_block(limits, &alone) {
                 Some(block) => {
                     format!("with {registers} registers per thread the largest legal block is {block} threads")
                 }
@@ -194,6 +196,7 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
         Some(Resource::Shared) => {
             let optin = limits.max_shared_per_block_optin;
             let allowed = if asked.opt_in { optin } else { limits.max_shared_per_block };
+            let allowed = allowed.min(found.shared_capacity.saturating_sub(limits.reserved_shared_per_block));
             let hint = if asked.opt_in || asked.shared() > optin { "" } else { " (the opt-in limit is higher)" };
             (
                 format!(

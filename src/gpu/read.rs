@@ -6,8 +6,8 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::{
-    Clocks, ComputeCapability, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Pipe, Published, Rates,
-    Sm, SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
+    Clocks, ComputeCapability, ConstantsOf, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Pipe,
+    Published, Rates, Sm, SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
 };
 use crate::units::{Cycles, Watts};
 
@@ -297,6 +297,9 @@ fn meant(
         calibration,
         changes,
     };
+    if overrides.iter().any(|o| o.key.starts_with("calibration.")) {
+        gpu.calibration.of = ConstantsOf::User;
+    }
     if overrides.iter().any(|o| o.key == "power") {
         follow_power(&mut gpu, rated_power);
     }

@@ -142,7 +142,7 @@ record! {
         missing: Vec<String>, "words", "Metrics that the profiler's file lacks";
         ignored: Vec<String>, "sentences", "What the answer leaves out";
         confidence: Option<String>, "sentence", "Whose constants were used and what the range means";
-        calibration: Option<String>, "word", "Whose constants were used: `gpu`, `family:NAME` or `datasheet`";
+        calibration: Option<String>, "word", "Whose constants were used: `gpu`, `family:NAME`, `datasheet`, or `user` for a what-if";
         measured_us: Option<f64>, "us", "Measured time";
         measured_over_model: Option<f64>, "ratio", "`measured_us` / `time_us`";
         file_theoretical_occupancy_pct: Option<f64>, "%", "Theoretical occupancy as the profiler's file states it";

@@ -127,6 +127,7 @@ pub(super) fn confidence(gpu: &Gpu) -> String {
     let whose = match &gpu.calibration.of {
         ConstantsOf::Gpu => format!("constants measured on {}", gpu.name),
         ConstantsOf::Family(name) => format!("constants of the {name} family, not of this GPU"),
+        ConstantsOf::User => "constants set by the user".into(),
         ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),
     };
     format!(

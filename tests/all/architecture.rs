@@ -35,7 +35,7 @@ const FENCES: [(&str, &[&str]); 9] = [
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
     ("csv", &["occupancy/batch", "profile", "report", "chart", "cli"]),
-    ("rayon", &["occupancy/batch", "scenario", "cli"]),
+    ("rayon", &["cli"]),
 ];
 
 /// Parts of `std` that touch the world, and macros that print; only at the command line.
