@@ -126,7 +126,7 @@ impl Level {
         match self {
             Self::Dram => "DRAM",
             Self::L2 => "L2",
-            Self::Shared => "shared memory",
+            Self::Shared => "shared/L1",
         }
     }
 }
@@ -140,6 +140,19 @@ impl Kernel {
     /// Traffic that the kernel itself asks of L2: given, or the DRAM traffic once. Without spills.
     pub fn l2_access(&self) -> Access {
         self.traffic.l2.unwrap_or(self.traffic.dram)
+    }
+
+    /// The same kernel in a launch of `factor` times the work: operations, instructions and traffic scale, what a
+    /// block asks of an SM stays.
+    pub fn scaled(&self, factor: f64) -> Self {
+        let mut scaled = self.clone();
+        let by = |a: Access| Access { read: a.read * factor, write: a.write * factor, ..a };
+        scaled.operations.iter_mut().for_each(|(_, flops)| *flops = *flops * factor);
+        scaled.warp_instructions = self.warp_instructions.map(|i| i * factor);
+        scaled.traffic.dram = by(self.traffic.dram);
+        scaled.traffic.l2 = self.traffic.l2.map(by);
+        scaled.traffic.shared = by(self.traffic.shared);
+        scaled
     }
 
     /// Operations per byte used at a level; absent without operations or traffic there.

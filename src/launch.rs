@@ -3,7 +3,8 @@
 use crate::{
     gpu::{Gpu, Pipe, SmLimits},
     kernel::Kernel,
-    occupancy::{Occupancy, Resource, advice, occupancy},
+    occupancy::{Occupancy, Resource, Resources, advice, occupancy},
+    units::Flops,
 };
 
 /// Most blocks in the x dimension of a grid; y and z allow 65,535 each, so totals stay below 2^63.
@@ -12,7 +13,7 @@ pub const MAX_GRID_BLOCKS: u64 = 1 << 62;
 /// A launch that was checked against its GPU.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The kernel.
+    /// The kernel, with one entry per pipe.
     pub kernel: Kernel,
     /// Blocks of the grid.
     pub grid_blocks: u64,
@@ -83,7 +84,8 @@ impl Launch {
             let (reason, cure) = why_not(&gpu.limits, &kernel, &found);
             return Err(LaunchError::DoesNotFit { kernel: kernel.name, gpu: gpu.name.clone(), reason, cure });
         }
-        Ok(Self { kernel, grid_blocks, occupancy: found })
+        let operations = merged(&kernel.operations);
+        Ok(Self { kernel: Kernel { operations, ..kernel }, grid_blocks, occupancy: found })
     }
 
     /// Threads of the whole grid.
@@ -96,6 +98,18 @@ impl Launch {
         let share = self.grid_blocks.div_ceil(u64::from(gpu.sm.count));
         share.min(u64::from(self.occupancy.blocks_per_sm))
     }
+}
+
+/// One entry per pipe: the parts of a pipe's work follow each other, only different pipes run side by side.
+fn merged(operations: &[(Pipe, Flops)]) -> Vec<(Pipe, Flops)> {
+    let mut merged: Vec<(Pipe, Flops)> = Vec::new();
+    for (pipe, flops) in operations {
+        match merged.iter_mut().find(|(other, _)| other == pipe) {
+            Some((_, sum)) => *sum += *flops,
+            None => merged.push((*pipe, *flops)),
+        }
+    }
+    merged
 }
 
 fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
@@ -159,7 +173,9 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
         ),
         Some(Resource::Registers) => {
             let registers = asked.registers_per_thread;
-            let cure = match advice::largest_block(limits, asked) {
+            // Judged by registers alone: another resource may forbid the block as well.
+            let alone = Resources { static_shared: 0, dynamic_shared: 0, ..*asked };
+            let cure = match advice::largest_block(limits, &alone) {
                 Some(block) => {
                     format!("with {registers} registers per thread the largest legal block is {block} threads")
                 }
@@ -180,6 +196,7 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
         Some(Resource::Shared) => {
             let optin = limits.max_shared_per_block_optin;
             let allowed = if asked.opt_in { optin } else { limits.max_shared_per_block };
+            let allowed = allowed.min(found.shared_capacity.saturating_sub(limits.reserved_shared_per_block));
             let hint = if asked.opt_in || asked.shared() > optin { "" } else { " (the opt-in limit is higher)" };
             (
                 format!(

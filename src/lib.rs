@@ -8,7 +8,6 @@
 //!
 //! Modules in reading order, each using only what stands before it.
 
-pub mod profile;
 pub mod units;
 
 pub mod gpu;
@@ -29,4 +28,12 @@ pub mod verdict;
 
 pub mod analysis;
 
+pub mod profile;
+
+pub mod scenario;
+
 pub mod report;
+
+pub mod chart;
+
+pub mod cli;

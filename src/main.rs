@@ -1,3 +1,9 @@
-//! The `wavecast` program.
+//! The `wavecast` program: parse, run, print the chain of an error, exit with a documented code.
 
-fn main() {}
+use std::process::ExitCode;
+
+use wavecast::cli;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -4,10 +4,13 @@
 //! as written, `fields` says which metric means what, `assemble` turns them into an [`ObservedKernel`].
 //! Columns and metrics are addressed by name, since both differ from version to version; what a file lacks is `None`.
 
+mod advice;
 mod assemble;
 mod details;
+mod device;
 mod error;
 mod fields;
+mod judge;
 mod launch;
 mod name;
 mod notation;
@@ -17,7 +20,10 @@ mod tensor;
 mod text;
 mod unit;
 
+pub use advice::Advice;
+pub use device::{Device, device};
 pub use error::ProfileError;
+pub use judge::{Comparison, Judged, judge};
 pub use name::short_name;
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,

@@ -4,17 +4,20 @@
 //! is not known is absent (`null` in JSON, empty in CSV), never 0. The columns are documented in `docs/report.md`.
 
 mod build;
+mod compact;
 mod csv;
 mod fields;
 mod json;
 mod layout;
 mod markdown;
+mod observed;
 mod overview;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub use compact::compact;
 pub use csv::{CsvError, csv};
 pub use fields::{KernelReport, PointReport, Report, RowError, TermReport, WhatIfReport};
 pub use json::json;

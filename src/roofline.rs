@@ -161,7 +161,9 @@ pub fn above_roof(gpu: &Gpu, point: &Point, operations: &[(Pipe, Flops)], clock:
         return Vec::new();
     }
     let mut reasons = Vec::new();
-    let memory_binds = roofline(gpu, Some(clock)).mixed_peak(operations).is_none_or(|peak| point.attainable < peak);
+    // The margin is for rounding: a peak divided out of a time differs in its last digit.
+    let below = |peak: FlopsPerSecond| point.attainable < peak * (1.0 - 1e-9);
+    let memory_binds = roofline(gpu, Some(clock)).mixed_peak(operations).is_none_or(below);
     if memory_binds {
         if point.level == Level::Dram {
             reasons.push("the data come from L2, not DRAM: a working set below the L2 size, or traffic counted as if every access reached DRAM".to_owned());

@@ -19,7 +19,9 @@ pub enum Resource {
     Issue,
     /// A memory level.
     Memory(Level),
-    /// Too few SMs with blocks to draw the bandwidth.
+    /// What the ports of the SMs can stream, where all of them have work.
+    SmPorts,
+    /// The same where too few SMs have blocks to draw the bandwidth.
     FewSms,
     /// Memory accesses that wait for each other, and the turnaround of blocks.
     Chain,
@@ -38,6 +40,7 @@ impl Resource {
             Self::Pipe(pipe) => pipe.label(),
             Self::Issue => "instruction issue".into(),
             Self::Memory(level) => level.label().into(),
+            Self::SmPorts => "SM ports".into(),
             Self::FewSms => "too few SMs".into(),
             Self::Chain => "memory latency".into(),
             Self::ArithmeticLatency => "arithmetic latency".into(),
@@ -50,7 +53,7 @@ impl Resource {
     pub fn bound(self) -> Bound {
         match self {
             Self::Pipe(_) | Self::Issue => Bound::Math,
-            Self::Memory(_) => Bound::Memory,
+            Self::Memory(_) | Self::SmPorts => Bound::Memory,
             _ => Bound::Latency,
         }
     }
@@ -175,7 +178,7 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
 }
 
 /// Fixed cost plus the p-sum of the terms. What the SM itself does (pipes, issue, waiting) overlaps within an SM
-/// and counts once, by its largest; memory levels and too few SMs each count for themselves.
+/// and counts once, by its largest; memory levels and the ports of the SMs each count for themselves.
 fn combine(gpu: &Gpu, terms: &[Term]) -> Seconds {
     let time = |wanted: fn(Resource) -> bool| {
         terms.iter().filter(|t| wanted(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max)
@@ -187,7 +190,7 @@ fn combine(gpu: &Gpu, terms: &[Term]) -> Seconds {
         time(|r| r == Resource::Memory(Level::Dram)),
         time(|r| r == Resource::Memory(Level::L2)),
         time(|r| r == Resource::Memory(Level::Shared)),
-        time(|r| r == Resource::FewSms),
+        time(|r| matches!(r, Resource::SmPorts | Resource::FewSms)),
     ];
     let body = p_sum(&side, gpu.calibration.constants.overlap_exponent);
     let fixed = time(|r| r == Resource::Fixed);

@@ -197,7 +197,7 @@ quantity!(
 quantity!(
     /// Arithmetic intensity: operations per byte of traffic at a named memory level.
     FlopsPerByte, "an arithmetic intensity", "0.25 FLOP/B",
-    [("FLOP/B", 1.0), ("kFLOP/B", 1e3)]
+    [("FLOP/B", 1.0)]
 );
 
 quantity!(

@@ -83,6 +83,8 @@ pub enum ConstantsOf {
     Family(String),
     /// Nobody measured: datasheet figures.
     Datasheet,
+    /// A what-if of the user.
+    User,
 }
 
 impl std::fmt::Display for ConstantsOf {
@@ -91,6 +93,7 @@ impl std::fmt::Display for ConstantsOf {
             Self::Gpu => f.write_str("gpu"),
             Self::Family(name) => write!(f, "family:{name}"),
             Self::Datasheet => f.write_str("datasheet"),
+            Self::User => f.write_str("user"),
         }
     }
 }
@@ -134,7 +137,7 @@ impl CalibrationFile {
         let source = match &of {
             ConstantsOf::Gpu => own.map(|o| o.source.clone()),
             ConstantsOf::Family(_) => family.map(|f| f.constants.source.clone()),
-            ConstantsOf::Datasheet => None,
+            ConstantsOf::Datasheet | ConstantsOf::User => None,
         };
         let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
             let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);

@@ -44,6 +44,8 @@ struct LimitsTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeviationTable {
+    #[serde(rename = "schema")]
+    _schema: u32,
     deviation: Vec<Deviation>,
 }
 

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::{
-    Clocks, ComputeCapability, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Published, Rates, Sm,
-    SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
+    Clocks, ComputeCapability, ConstantsOf, DataType, FamilyAlias, Gpu, GpuError, Latency, Links, Memory, Pipe,
+    Published, Rates, Sm, SmLimits, calibration::CalibrationFile, calibration::OwnConstants, limits::LimitsFile,
 };
-use crate::units::Watts;
+use crate::units::{Cycles, Watts};
 
 impl<'de> Deserialize<'de> for DataType {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -132,12 +132,14 @@ pub(super) fn gpu(
     let file_error = |e: toml::de::Error| GpuError::File { origin: origin.into(), message: e.to_string() };
     let mut file: GpuFile = toml::from_str(text).map_err(file_error)?;
     let mut changes = Vec::new();
+    let rated_power = file.power;
     if !overrides.is_empty() {
         let mut table: Table = toml::from_str(text).map_err(file_error)?;
-        if overrides.iter().any(|o| o.key.starts_with("limits.")) && !table.contains_key("limits") {
-            if let Some(limits) = limits_table(tables.limits_text, file.compute_capability) {
-                table.insert("limits".into(), Value::Table(limits));
-            }
+        if overrides.iter().any(|o| o.key.starts_with("limits."))
+            && !table.contains_key("limits")
+            && let Some(limits) = limits_table(tables.limits_text, file.compute_capability)
+        {
+            table.insert("limits".into(), Value::Table(limits));
         }
         for change in overrides {
             let old = set(&mut table, change)?;
@@ -150,7 +152,7 @@ pub(super) fn gpu(
             changes.push(format!("{} = {} (was {was})", change.key, change.value));
         }
     }
-    meant(id, file, changes, overrides, tables)
+    meant(id, file, changes, overrides, rated_power, tables)
 }
 
 fn limits_table(text: &Table, capability: ComputeCapability) -> Option<Table> {
@@ -216,6 +218,7 @@ fn meant(
     file: GpuFile,
     changes: Vec<String>,
     overrides: &[Override],
+    rated_power: Watts,
     tables: &Tables,
 ) -> Result<Gpu, GpuError> {
     let value =
@@ -229,8 +232,11 @@ fn meant(
     if file.sm.count == 0 {
         return value("sm.count", "0".into(), "at least 1");
     }
+    let latency = file.latency.as_ref();
+    let cycles = |of: fn(&Latency) -> Option<Cycles>| latency.and_then(of).map_or(1.0, Cycles::get);
     let positive = [
         ("power", file.power.get()),
+        ("clocks.base", file.clocks.base.map_or(1.0, |c| c.get())),
         ("clocks.vector", file.clocks.vector.get()),
         ("clocks.tensor", file.clocks.tensor.map_or(1.0, |c| c.get())),
         ("clocks.tensor_fp64", file.clocks.tensor_fp64.map_or(1.0, |c| c.get())),
@@ -241,6 +247,12 @@ fn meant(
         ("memory.shared.bandwidth", file.memory.shared.bandwidth.get()),
         ("rates.special", file.rates.special),
         ("rates.sparsity", file.rates.sparsity.unwrap_or(1.0)),
+        ("latency.clock", latency.and_then(|l| l.clock).map_or(1.0, |c| c.get())),
+        ("latency.l1", cycles(|l| l.l1)),
+        ("latency.l2", cycles(|l| l.l2)),
+        ("latency.dram", cycles(|l| l.dram)),
+        ("calibration.sm_stream", file.calibration.as_ref().and_then(|c| c.sm_stream).map_or(1.0, |s| s.get())),
+        ("calibration.tensor_energy", file.calibration.as_ref().and_then(|c| c.tensor_energy).map_or(1.0, |e| e.get())),
     ];
     let rates = file.rates.vector.iter().map(|(t, r)| (format!("rates.vector.{}", t.name()), *r)).chain(
         file.rates.tensor.iter().flat_map(|(input, by)| {
@@ -262,7 +274,7 @@ fn meant(
         Some(own) => own.meant()?,
         None => limits_for(tables.limits, file.compute_capability)?,
     };
-    let mut calibration = tables.calibration.resolve(file.compute_capability, file.calibration.as_ref())?;
+    let calibration = tables.calibration.resolve(file.compute_capability, file.calibration.as_ref())?;
     let mut gpu = Gpu {
         id: id.into(),
         name: file.name,
@@ -282,22 +294,32 @@ fn meant(
         links: file.links,
         published: file.published,
         limits,
-        calibration: calibration.clone(),
+        calibration,
         changes,
     };
+    if overrides.iter().any(|o| o.key.starts_with("calibration.")) {
+        gpu.calibration.of = ConstantsOf::User;
+    }
     if overrides.iter().any(|o| o.key == "power") {
-        let bf16 = super::Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false };
-        if let (Some(energy), Some(peak)) = (calibration.tensor_energy, gpu.peak(bf16)) {
-            // Sustained rate under a power limit: P / (E x peak), docs/model.md section 6.
-            let sustained = gpu.power / energy / peak;
-            calibration.sustained_tensor = calibration.sustained_tensor.min(sustained);
-            gpu.calibration = calibration;
-        } else {
-            gpu.changes
-                .push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
-        }
+        follow_power(&mut gpu, rated_power);
     }
     Ok(gpu)
+}
+
+/// The rule was tested from this share of the board's own limit on.
+const LEAST_TESTED_POWER: f64 = 0.6;
+
+/// The sustained tensor rate under another power limit: P / (energy per operation x peak).
+fn follow_power(gpu: &mut Gpu, rated: Watts) {
+    let bf16 = Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false };
+    let (Some(energy), Some(peak)) = (gpu.calibration.tensor_energy, gpu.peak(bf16)) else {
+        gpu.changes.push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
+        return;
+    };
+    gpu.calibration.sustained_tensor = gpu.calibration.sustained_tensor.min(gpu.power / energy / peak);
+    if gpu.power / rated < LEAST_TESTED_POWER {
+        gpu.changes.push(format!("power: below 60 % of the board's {rated} the rule is untested"));
+    }
 }
 
 /// The SM limits of a compute capability, matched exactly.

@@ -65,13 +65,18 @@ pub fn most_registers(limits: &SmLimits, resources: &Resources, blocks: u32) -> 
     })
 }
 
-/// Most shared memory per block (static and dynamic together, in bytes) with which `blocks` blocks fit by it.
+/// Most shared memory per block (static and dynamic together, in bytes) with which `blocks` blocks fit by it. A block
+/// that shrinks may also lower the carve-out that the driver chooses, so the answer is searched, not divided.
 pub fn most_shared(limits: &SmLimits, resources: &Resources, blocks: u32) -> Option<u32> {
-    let capacity = occupancy(limits, resources).shared_capacity;
-    let share = capacity.checked_div(blocks)? / limits.shared_allocation_unit * limits.shared_allocation_unit;
-    let most = share.checked_sub(limits.reserved_shared_per_block)?;
     let allowed = if resources.opt_in { limits.max_shared_per_block_optin } else { limits.max_shared_per_block };
-    Some(most.min(allowed))
+    let unit = limits.shared_allocation_unit;
+    let least = limits.reserved_shared_per_block.div_ceil(unit);
+    let most = (allowed + limits.reserved_shared_per_block).div_ceil(unit);
+    (least..=most).rev().find_map(|units| {
+        let dynamic_shared = (units * unit - limits.reserved_shared_per_block).min(allowed);
+        let then = occupancy(limits, &Resources { static_shared: 0, dynamic_shared, ..*resources });
+        (then.limits.of(Resource::Shared) >= blocks).then_some(dynamic_shared)
+    })
 }
 
 /// The largest block, in whole warps, that can run with these registers and this shared memory.

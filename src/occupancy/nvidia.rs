@@ -133,6 +133,11 @@ impl Limiters {
         self.0 & (1 << resource as u8) != 0
     }
 
+    /// The set as bits, in the order of `Resource::ALL`; below 32.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
     /// For people: "registers and shared memory".
     pub fn sentence(self) -> String {
         let labels: Vec<&str> = self.iter().map(Resource::label).collect();

@@ -16,16 +16,21 @@ struct Reading {
     half_width: f64,
 }
 
-/// Reads a number printed in units of `scale`. A whole number of a larger unit stands for two hidden decimals.
-fn reading(text: &str, scale: f64, mark: DecimalMark) -> Option<Reading> {
-    let printed = number(text, mark)?;
+impl Reading {
+    fn times(self, factor: f64) -> Self {
+        Reading { value: self.value * factor, half_width: self.half_width * factor }
+    }
+}
+
+/// Reads a number printed in units of `10^unit`. A whole number of a larger unit stands for two hidden decimals.
+fn reading(text: &str, unit: i32, mark: DecimalMark) -> Option<Reading> {
+    let printed = number(text, mark, unit)?;
     let half_width = match printed.decimals {
-        ..=0 if scale <= 1.0 => 0.0,
-        ..=0 => 0.005 * scale,
-        decimals => 0.5 * 10_f64.powi(-decimals) * scale,
+        ..=0 if unit <= 0 => 0.0,
+        ..=0 => 0.5 * 10_f64.powi(unit - 2),
+        decimals => 0.5 * 10_f64.powi(unit.saturating_sub(decimals)),
     };
-    let value = printed.value * scale;
-    value.is_finite().then_some(Reading { value, half_width })
+    Some(Reading { value: printed.value, half_width })
 }
 
 /// Keeps the more precisely printed of two readings, the first of equals.
@@ -161,26 +166,28 @@ pub(super) fn kernel(launch: Launch, mark: DecimalMark) -> ObservedKernel {
     };
     let mut device = device(&launch);
     let mut stalls: Vec<StallReason> = Vec::new();
-    for (metric, target) in &launch.metrics {
-        let read = |scale: f64| reading(&metric.value, scale, mark);
-        match target {
+    for metric in &launch.metrics {
+        let read = |unit: i32| reading(&metric.value, unit, mark);
+        match &metric.key.target {
             None => {}
-            Some(Target::Field(field, scale)) => {
-                if let (Some(found), Some(slot)) = (read(*scale), readings.fields.get_mut(*field as usize)) {
+            Some(Target::Field(field, unit)) => {
+                if let (Some(found), Some(slot)) = (read(*unit), readings.fields.get_mut(*field as usize)) {
                     keep(slot, found);
                 }
             }
-            Some(Target::Counter(counter, form, scale)) => {
+            Some(Target::Counter(counter, form, unit, factor)) => {
                 let forms = readings.counters.get_mut(*counter as usize);
-                if let (Some(found), Some(slot)) = (read(*scale), forms.and_then(|f| f.get_mut(*form as usize))) {
+                if let (Some(found), Some(slot)) =
+                    (read(*unit).map(|found| found.times(*factor)), forms.and_then(|f| f.get_mut(*form as usize)))
+                {
                     keep(slot, found);
                 }
             }
-            Some(Target::Tensor(path, form, scale)) => {
-                readings.tensor.extend(read(*scale).map(|found| (Arc::clone(path), *form, found.value)));
+            Some(Target::Tensor(path, form, unit)) => {
+                readings.tensor.extend(read(*unit).map(|found| (Arc::clone(path), *form, found.value)));
             }
             Some(Target::Stall(name)) => {
-                if let Some(found) = read(1.0).filter(|_| stalls.iter().all(|s| s.name != **name)) {
+                if let Some(found) = read(0).filter(|_| stalls.iter().all(|s| s.name != **name)) {
                     stalls.push(StallReason { name: name.to_string(), cycles_per_instruction: found.value });
                 }
             }
@@ -227,7 +234,7 @@ fn fill(
     let (read, write) = (r.total(Counter::DramRead), r.total(Counter::DramWrite));
     let both = || Some(read? + write?);
     let with_speedup = |(mut rule, text): (super::Rule, String)| {
-        rule.estimated_speedup_pct = number(&text, mark).map(|n| n.value);
+        rule.estimated_speedup_pct = number(&text, mark, 0).map(|n| n.value);
         rule
     };
     ObservedKernel {
@@ -280,6 +287,23 @@ fn fill(
         active_warps: r.get(Field::ActiveWarps),
         stalls,
         rules: launch.rules.into_iter().map(with_speedup).collect(),
-        metrics: launch.metrics.into_iter().map(|(metric, _)| metric).collect(),
+        metrics: launch.metrics,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_precise_print_is_kept() {
+        let coarse = reading("12.35", -6, DecimalMark::Point).expect("a number");
+        let exact = reading("12,345", -9, DecimalMark::Point).expect("a number");
+        for (first, second) in [(coarse, exact), (exact, coarse)] {
+            let mut slot = Some(first);
+            keep(&mut slot, second);
+            assert_eq!(slot.map(|r| (r.value, r.half_width)), Some((12_345e-9, 0.0)));
+        }
+        assert!((coarse.half_width / 5e-9 - 1.0).abs() < 1e-12);
     }
 }

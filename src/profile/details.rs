@@ -76,8 +76,8 @@ pub(super) fn collect(body: &Body, header: &Header, warnings: &mut Warnings) -> 
         let (name, value) = (field(Some(columns.metric)), field(Some(columns.value)));
         if !name.is_empty() && !value.is_empty() {
             collected.votes.see(value);
-            let (key, target) = keys.get(field(columns.section), name, field(columns.unit));
-            launch.metrics.push((Metric { key, value: value.into() }, target));
+            let key = keys.get(field(columns.section), name, field(columns.unit));
+            launch.metrics.push(Metric { key, value: value.into() });
         }
         if !field(columns.rule).is_empty() {
             let speedup = field(columns.speedup);

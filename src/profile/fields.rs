@@ -105,14 +105,14 @@ pub(super) enum TextField {
     Chip,
 }
 
-/// What a metric means and the factor from its printed number to base units.
+/// What a metric means, with the power of ten of its unit and, for counters, a factor to base units.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
-    Field(Field, f64),
-    Counter(Counter, Form, f64),
+    Field(Field, i32),
+    Counter(Counter, Form, i32, f64),
     Text(TextField),
     /// Operations on a tensor path such as `bf16_dst_fp32`.
-    Tensor(Arc<str>, Form, f64),
+    Tensor(Arc<str>, Form, i32),
     Stall(Arc<str>),
 }
 
@@ -140,33 +140,33 @@ impl Want {
 
 /// The meaning of a metric, told by name and unit; `None` where it is only kept as written.
 pub(super) fn target(name: &str, unit_text: &str) -> Option<Target> {
-    let (dimension, scale) = unit(unit_text);
+    let (dimension, exponent) = unit(unit_text);
     let as_field = |rows: &[Row]| {
         rows.iter()
             .find(|(names, want, _, _)| names.contains(&name) && want.accepts(dimension))
-            .map(|&(_, _, field, factor)| Target::Field(field, scale * factor))
+            .map(|&(_, _, field, own)| Target::Field(field, exponent + own))
     };
     as_field(names::LAUNCH)
         .or_else(|| as_field(names::TIMES))
         .or_else(|| as_field(names::RATES))
         .or_else(|| as_field(names::DEVICE))
-        .or_else(|| counter(name, dimension, scale))
-        .or_else(|| other(name, scale))
+        .or_else(|| counter(name, dimension, exponent))
+        .or_else(|| other(name, exponent))
 }
 
-fn counter(name: &str, dimension: Dimension, scale: f64) -> Option<Target> {
+fn counter(name: &str, dimension: Dimension, exponent: i32) -> Option<Target> {
     let bytes = matches!(dimension, Dimension::Bytes | Dimension::BytesPerSecond | Dimension::BytesPerCycle);
     if name == "Memory Throughput" && dimension == Dimension::BytesPerSecond {
-        return Some(Target::Counter(Counter::Dram, Form::PerSecond, scale));
+        return Some(Target::Counter(Counter::Dram, Form::PerSecond, exponent, 1.0));
     }
     for &(derived, counter, factor) in names::DERIVED_PER_CYCLE {
         if name == derived {
-            return Some(Target::Counter(counter, Form::PerCycle, scale * factor));
+            return Some(Target::Counter(counter, Form::PerCycle, exponent, factor));
         }
     }
     let (base, form) = form_of(name)?;
     let &(_, counter, in_bytes, factor) = names::COUNTERS.iter().find(|(names, ..)| names.contains(&base))?;
-    (in_bytes == bytes).then_some(Target::Counter(counter, form, scale * factor))
+    (in_bytes == bytes).then_some(Target::Counter(counter, form, exponent, factor))
 }
 
 fn form_of(name: &str) -> Option<(&str, Form)> {
@@ -180,7 +180,7 @@ fn form_of(name: &str) -> Option<(&str, Form)> {
     Some((base, form))
 }
 
-fn other(name: &str, scale: f64) -> Option<Target> {
+fn other(name: &str, exponent: i32) -> Option<Target> {
     match name {
         "device__attribute_display_name" => return Some(Target::Text(TextField::DeviceName)),
         "device__attribute_chip" => return Some(Target::Text(TextField::Chip)),
@@ -189,7 +189,7 @@ fn other(name: &str, scale: f64) -> Option<Target> {
     if let Some((base, form)) = form_of(name)
         && let Some(path) = base.strip_prefix("sm__ops_path_tensor_src_")
     {
-        return Some(Target::Tensor(path.into(), form, scale));
+        return Some(Target::Tensor(path.into(), form, exponent));
     }
     let reason = name
         .strip_prefix("smsp__average_warps_issue_stalled_")
@@ -199,7 +199,7 @@ fn other(name: &str, scale: f64) -> Option<Target> {
     Some(Target::Stall(reason.to_lowercase().replace(' ', "_").into()))
 }
 
-/// Names, accepted dimension, field, factor to base units.
-type Row = (&'static [&'static str], Want, Field, f64);
+/// Names, accepted dimension, field, power of ten to base units where the unit does not say it.
+type Row = (&'static [&'static str], Want, Field, i32);
 
 mod names;

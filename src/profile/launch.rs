@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fields::{Target, target};
+use super::fields::target;
 use super::notation::Votes;
 use super::observed::{Metric, MetricKey, Rule};
 
@@ -17,8 +17,7 @@ pub(super) struct Launch {
     pub compute_capability: Option<String>,
     pub block: Option<String>,
     pub grid: Option<String>,
-    /// Each metric with its meaning.
-    pub metrics: Vec<(Metric, Option<Target>)>,
+    pub metrics: Vec<Metric>,
     /// Each rule with its estimated speedup as written.
     pub rules: Vec<(Rule, String)>,
 }
@@ -104,23 +103,27 @@ pub(super) const IDENTITY_COLUMNS: [&str; 12] = [
 /// Metric keys, each stored once with its meaning.
 #[derive(Default)]
 pub(super) struct Keys {
-    known: HashMap<String, (Arc<MetricKey>, Option<Target>)>,
+    known: HashMap<String, Arc<MetricKey>>,
     joined: String,
 }
 
 impl Keys {
     /// The shared key of a metric.
-    pub fn get(&mut self, section: &str, name: &str, unit: &str) -> (Arc<MetricKey>, Option<Target>) {
+    pub fn get(&mut self, section: &str, name: &str, unit: &str) -> Arc<MetricKey> {
         self.joined.clear();
         for part in [section, "\0", name, "\0", unit] {
             self.joined.push_str(part);
         }
         if let Some(found) = self.known.get(&self.joined) {
-            return found.clone();
+            return Arc::clone(found);
         }
-        let key = MetricKey { section: section.to_string(), name: name.to_string(), unit: unit.to_string() };
-        let entry = (Arc::new(key), target(name, unit));
-        self.known.insert(self.joined.clone(), entry.clone());
-        entry
+        let key = Arc::new(MetricKey {
+            section: section.to_string(),
+            name: name.to_string(),
+            unit: unit.to_string(),
+            target: target(name, unit),
+        });
+        self.known.insert(self.joined.clone(), Arc::clone(&key));
+        key
     }
 }

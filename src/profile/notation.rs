@@ -59,15 +59,16 @@ impl Votes {
 /// A number as printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number {
-    /// Its value.
+    /// Its value in base units.
     pub value: f64,
     /// How many decimals were printed.
     pub decimals: i32,
 }
 
-/// Reads a number; `None` for text, `n/a`, `nan` and infinities. Values of single instances after it, as in
+/// Reads a number printed in units of `10^unit` (read as one decimal number, so that `8.19` thousand is exactly 8190);
+/// `None` for text, `n/a`, `nan` and infinities. Values of single instances after it, as in
 /// `12 (3; 4; 5)`, are left aside.
-pub(super) fn number(text: &str, mark: DecimalMark) -> Option<Number> {
+pub(super) fn number(text: &str, mark: DecimalMark, unit: i32) -> Option<Number> {
     let text = text.split(" (").next()?.trim();
     let (decimal, group) = match mark {
         DecimalMark::Point => ('.', ','),
@@ -96,7 +97,7 @@ pub(super) fn number(text: &str, mark: DecimalMark) -> Option<Number> {
         return None;
     }
     let exponent: i32 = exponent.parse().ok()?;
-    let value: f64 = format!("{}.{fraction}e{exponent}", groups.concat()).parse().ok()?;
+    let value: f64 = format!("{}.{fraction}e{}", groups.concat(), exponent.saturating_add(unit)).parse().ok()?;
     let decimals = i32::try_from(fraction.len()).ok()?.saturating_sub(exponent);
     value.is_finite().then_some(Number { value: if negative { -value } else { value }, decimals })
 }
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     fn with(text: &str, mark: DecimalMark) -> Option<f64> {
-        number(text, mark).map(|n| n.value)
+        number(text, mark, 0).map(|n| n.value)
     }
 
     #[test]
@@ -118,7 +119,7 @@ mod tests {
             assert_eq!(with(text, DecimalMark::Comma), Some(1_234_567.5), "{text}");
         }
         assert_eq!(with("-0.5 (1; 2)", DecimalMark::Point), Some(-0.5));
-        assert_eq!(number("16.38", DecimalMark::Point).map(|n| n.decimals), Some(2));
+        assert_eq!(number("16.38", DecimalMark::Point, 3), Some(Number { value: 16_380.0, decimals: 2 }));
         for text in
             ["", "n/a", "nan", "-inf", "1,23", "1.2.3", "(256, 1, 1)", "CachePreferNone", "1e999", "1,,234", "."]
         {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::fields::Target;
 use crate::units::{Bytes, Hertz, Seconds};
 
 /// A value and how far rounding in print may have moved it: `16.38 Kbyte` is 16380 byte, 5 byte either way.
@@ -72,7 +73,7 @@ pub struct Rule {
 }
 
 /// Which metric a value belongs to. The same name can stand twice with two units.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MetricKey {
     /// Section title; empty on the raw page.
     pub section: String,
@@ -80,6 +81,8 @@ pub struct MetricKey {
     pub name: String,
     /// Unit as written; empty where the file gives none.
     pub unit: String,
+    /// What it means, told by name and unit.
+    pub(super) target: Option<Target>,
 }
 
 /// One metric as written.

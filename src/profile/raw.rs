@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::fields::Target;
 use super::launch::{Collected, IDENTITY_COLUMNS, Identity, Keys, Launch};
 use super::observed::{Metric, MetricKey};
 use super::text::{Body, Header, Warnings, reader};
@@ -11,7 +10,6 @@ use super::text::{Body, Header, Warnings, reader};
 struct Column {
     at: usize,
     key: Arc<MetricKey>,
-    target: Option<Target>,
     last: Arc<str>,
 }
 
@@ -67,7 +65,7 @@ pub(super) fn collect(body: &Body, header: &Header, warnings: &mut Warnings) -> 
                 column.last = value.into();
             }
             let metric = Metric { key: Arc::clone(&column.key), value: Arc::clone(&column.last) };
-            launch.metrics.push((metric, column.target.clone()));
+            launch.metrics.push(metric);
         }
         collected.launches.push(launch);
     }
@@ -82,8 +80,8 @@ fn columns_of(names: &[String], units: Option<&csv::StringRecord>, keys: &mut Ke
         .filter(|(_, name)| is_metric(name))
         .map(|(at, name)| {
             let unit = units.and_then(|u| u.get(at)).map(str::trim).unwrap_or_default();
-            let (key, target) = keys.get("", name, unit);
-            Column { at, key, target, last: "".into() }
+            let key = keys.get("", name, unit);
+            Column { at, key, last: "".into() }
         })
         .collect()
 }

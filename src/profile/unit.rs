@@ -25,15 +25,15 @@ pub(super) enum Dimension {
     CountPerCycle,
 }
 
-/// The dimension of a unit and its size in base units. An unknown word counts something.
-pub(super) fn unit(text: &str) -> (Dimension, f64) {
+/// The dimension of a unit and its size in base units as a power of ten. An unknown word counts something.
+pub(super) fn unit(text: &str) -> (Dimension, i32) {
     let (above, below) = match text.trim().split_once('/') {
         Some((above, below)) => (above.trim(), Some(below.trim())),
         None => (text.trim(), None),
     };
-    let (dimension, scale) = simple(above);
-    let Some((under, under_scale)) = below.map(simple) else {
-        return (dimension, scale);
+    let (dimension, exponent) = simple(above);
+    let Some((under, under_exponent)) = below.map(simple) else {
+        return (dimension, exponent);
     };
     let combined = match (dimension, under) {
         (Dimension::Bytes, Dimension::Seconds) => Dimension::BytesPerSecond,
@@ -43,28 +43,28 @@ pub(super) fn unit(text: &str) -> (Dimension, f64) {
         (Dimension::Count, Dimension::Cycles) => Dimension::CountPerCycle,
         _ => dimension,
     };
-    (combined, scale / under_scale)
+    (combined, exponent - under_exponent)
 }
 
-fn simple(word: &str) -> (Dimension, f64) {
+fn simple(word: &str) -> (Dimension, i32) {
     if word == "%" {
-        return (Dimension::Percent, 1.0);
+        return (Dimension::Percent, 0);
     }
-    for (prefix, scale) in [("", 1.0), ("n", 1e-9), ("u", 1e-6), ("µ", 1e-6), ("μ", 1e-6), ("m", 1e-3)] {
+    for (prefix, exponent) in [("", 0), ("n", -9), ("u", -6), ("µ", -6), ("μ", -6), ("m", -3)] {
         if let Some("s" | "sec" | "second" | "seconds") = word.strip_prefix(prefix) {
-            return (Dimension::Seconds, scale);
+            return (Dimension::Seconds, exponent);
         }
     }
-    for (prefix, scale) in [("", 1.0), ("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)] {
+    for (prefix, exponent) in [("", 0), ("K", 3), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15)] {
         match word.strip_prefix(prefix) {
-            Some("byte" | "bytes" | "B") => return (Dimension::Bytes, scale),
-            Some("cycle" | "cycles") => return (Dimension::Cycles, scale),
-            Some("hz" | "Hz") => return (Dimension::Hertz, scale),
-            Some("inst" | "sector" | "request" | "warp" | "thread" | "block") => return (Dimension::Count, scale),
+            Some("byte" | "bytes" | "B") => return (Dimension::Bytes, exponent),
+            Some("cycle" | "cycles") => return (Dimension::Cycles, exponent),
+            Some("hz" | "Hz") => return (Dimension::Hertz, exponent),
+            Some("inst" | "sector" | "request" | "warp" | "thread" | "block") => return (Dimension::Count, exponent),
             _ => {}
         }
     }
-    (Dimension::Count, 1.0)
+    (Dimension::Count, 0)
 }
 
 #[cfg(test)]
@@ -73,34 +73,32 @@ mod tests {
 
     #[test]
     fn units_of_every_version() {
-        for (text, dimension, scale) in [
-            ("byte", Dimension::Bytes, 1.0),
-            ("Kbyte/block", Dimension::Bytes, 1e3),
-            ("Mbyte", Dimension::Bytes, 1e6),
-            ("Gbyte/s", Dimension::BytesPerSecond, 1e9),
-            ("byte/second", Dimension::BytesPerSecond, 1.0),
-            ("nsecond", Dimension::Seconds, 1e-9),
-            ("ns", Dimension::Seconds, 1e-9),
-            ("usecond", Dimension::Seconds, 1e-6),
-            ("us", Dimension::Seconds, 1e-6),
-            ("msecond", Dimension::Seconds, 1e-3),
-            ("s", Dimension::Seconds, 1.0),
-            ("cycle", Dimension::Cycles, 1.0),
-            ("cycle/second", Dimension::Hertz, 1.0),
-            ("cycle/usecond", Dimension::Hertz, 1e6),
-            ("Ghz", Dimension::Hertz, 1e9),
-            ("hz", Dimension::Hertz, 1.0),
-            ("%", Dimension::Percent, 1.0),
-            ("", Dimension::Count, 1.0),
-            ("register/thread", Dimension::Count, 1.0),
-            ("Minst", Dimension::Count, 1e6),
-            ("inst/cycle", Dimension::CountPerCycle, 1.0),
-            ("sector/request", Dimension::Count, 1.0),
-            ("parsec", Dimension::Count, 1.0),
+        for (text, dimension, exponent) in [
+            ("byte", Dimension::Bytes, 0),
+            ("Kbyte/block", Dimension::Bytes, 3),
+            ("Mbyte", Dimension::Bytes, 6),
+            ("Gbyte/s", Dimension::BytesPerSecond, 9),
+            ("byte/second", Dimension::BytesPerSecond, 0),
+            ("nsecond", Dimension::Seconds, -9),
+            ("ns", Dimension::Seconds, -9),
+            ("usecond", Dimension::Seconds, -6),
+            ("us", Dimension::Seconds, -6),
+            ("msecond", Dimension::Seconds, -3),
+            ("s", Dimension::Seconds, 0),
+            ("cycle", Dimension::Cycles, 0),
+            ("cycle/second", Dimension::Hertz, 0),
+            ("cycle/usecond", Dimension::Hertz, 6),
+            ("Ghz", Dimension::Hertz, 9),
+            ("hz", Dimension::Hertz, 0),
+            ("%", Dimension::Percent, 0),
+            ("", Dimension::Count, 0),
+            ("register/thread", Dimension::Count, 0),
+            ("Minst", Dimension::Count, 6),
+            ("inst/cycle", Dimension::CountPerCycle, 0),
+            ("sector/request", Dimension::Count, 0),
+            ("parsec", Dimension::Count, 0),
         ] {
-            let (found, size) = unit(text);
-            assert_eq!(found, dimension, "{text}");
-            assert!((size / scale - 1.0).abs() < 1e-12, "{text}: {size}");
+            assert_eq!(unit(text), (dimension, exponent), "{text}");
         }
     }
 }

@@ -3,10 +3,11 @@
 use super::{BlockLimit, DESCRIBED, KernelReport, PointReport, TermReport, WhatIfReport};
 use crate::{
     analysis::Analysis,
-    gpu::{Gpu, Pipe},
+    gpu::{Gpu, Pipe, SmLimits},
     kernel::Level,
     occupancy::{BlockLimits, Occupancy, Resource, Resources, advice, occupancy},
     roofline::{Point, above_roof},
+    schedule::Schedule,
     time::{Bound, Resource as TimeResource},
     units::{Bytes, Flops, decimal},
     verdict::Change,
@@ -18,15 +19,16 @@ impl KernelReport {
         let mut report =
             Self { kernel: analysis.launch.kernel.name.clone(), source: DESCRIBED.into(), ..Self::default() };
         report.set_gpu(&analysis.gpu);
-        report.set_occupancy(analysis);
-        report.set_waves(analysis);
+        report.set_occupancy(&analysis.gpu.limits, &analysis.launch.kernel.resources, &analysis.launch.occupancy);
+        report.set_waves(&analysis.schedule);
         report.set_time(analysis);
         report.set_roofline(analysis);
         report.set_verdict(analysis);
         report
     }
 
-    fn set_gpu(&mut self, gpu: &Gpu) {
+    /// The GPU and its what-ifs.
+    pub(super) fn set_gpu(&mut self, gpu: &Gpu) {
         self.gpu = Some(gpu.id.clone());
         self.gpu_name = Some(gpu.name.clone());
         self.gpu_changes = gpu.changes.clone();
@@ -36,9 +38,8 @@ impl KernelReport {
         self.peak_dram_gb_per_s = Some(gpu.memory.dram.bandwidth.get() / 1e9);
     }
 
-    fn set_occupancy(&mut self, analysis: &Analysis) {
-        let resources = &analysis.launch.kernel.resources;
-        let found = &analysis.launch.occupancy;
+    /// Residency of a block on an SM.
+    pub(super) fn set_occupancy(&mut self, limits: &SmLimits, resources: &Resources, found: &Occupancy) {
         let limit = |resource| {
             let blocks = found.limits.of(resource);
             Some(if blocks == BlockLimits::UNLIMITED { BlockLimit::Unlimited } else { BlockLimit::Blocks(blocks) })
@@ -59,25 +60,26 @@ impl KernelReport {
         self.active_warps = Some(found.active_warps());
         self.max_warps = Some(found.max_warps);
         self.theoretical_occupancy_pct = Some(found.fraction() * 100.0);
-        self.next_steps = next_steps(&analysis.gpu, resources, found);
+        self.next_steps = next_steps(limits, resources, found);
     }
 
-    fn set_waves(&mut self, analysis: &Analysis) {
-        let plan = &analysis.schedule;
-        self.grid_blocks = Some(analysis.launch.grid_blocks);
+    /// Waves of the grid.
+    pub(super) fn set_waves(&mut self, plan: &Schedule) {
+        self.grid_blocks = Some(plan.blocks);
         self.waves = Some(plan.waves());
         self.full_waves = Some(plan.full_waves());
         self.tail_blocks = Some(plan.tail_blocks());
         self.tail_fill_pct = Some(plan.tail_fill() * 100.0);
         self.utilization_pct = Some(plan.utilization() * 100.0);
         self.idle_sms_in_tail = Some(plan.idle_sms_in_tail());
-        self.tail_cost_pct = Some(analysis.time.tail_cost * 100.0);
         self.few_blocks = Some(plan.is_small());
     }
 
-    fn set_time(&mut self, analysis: &Analysis) {
+    /// Estimate and terms.
+    pub(super) fn set_time(&mut self, analysis: &Analysis) {
         let time = &analysis.time;
         let micros = |seconds: crate::units::Seconds| seconds.get() * 1e6;
+        self.tail_cost_pct = Some(time.tail_cost * 100.0);
         self.time_us = Some(micros(time.estimate));
         self.low_us = Some(micros(time.low));
         self.high_us = Some(micros(time.high));
@@ -163,20 +165,20 @@ impl PointReport {
 }
 
 /// A share as a percentage, absent above 1.
-fn below_roof(share: f64) -> Option<f64> {
+pub(super) fn below_roof(share: f64) -> Option<f64> {
     (share <= 1.0).then_some(share * 100.0)
 }
 
 /// The pipe that takes longest at its peak.
-fn slowest_pipe(gpu: &Gpu, operations: &[(Pipe, Flops)]) -> Option<Pipe> {
+pub(super) fn slowest_pipe(gpu: &Gpu, operations: &[(Pipe, Flops)]) -> Option<Pipe> {
     let timed = operations.iter().filter(|(_, flops)| flops.get() > 0.0);
     let timed = timed.filter_map(|(pipe, flops)| Some((*pipe, flops.get() / gpu.peak(*pipe)?.get())));
     timed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(pipe, _)| pipe)
 }
 
 /// The threshold of the limiter that gives the next block; where limiters tie, their thresholds together.
-fn next_steps(gpu: &Gpu, resources: &Resources, now: &Occupancy) -> Vec<String> {
-    let steps = advice::next_steps(&gpu.limits, resources, now);
+fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<String> {
+    let steps = advice::next_steps(limits, resources, now);
     let mut changed = *resources;
     for step in &steps {
         match step.resource {
@@ -190,7 +192,7 @@ fn next_steps(gpu: &Gpu, resources: &Resources, now: &Occupancy) -> Vec<String> 
             Resource::Blocks => {}
         }
     }
-    let then = occupancy(&gpu.limits, &changed);
+    let then = occupancy(limits, &changed);
     let more = then.blocks_per_sm.saturating_sub(now.blocks_per_sm);
     if more == 0 || then.fraction() <= now.fraction() {
         return Vec::new();

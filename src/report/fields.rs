@@ -138,10 +138,11 @@ record! {
         l2_hit_pct: Option<f64>, "%", "Share of the DRAM traffic that L2 still holds from the launch before";
         findings: Vec<String>, "sentences", "Observations that matter for this bound";
         what_ifs: Vec<WhatIfReport>, "list", "Changes that gain 2 % or more, best first; in CSV `change=speedup`";
+        advice: Vec<String>, "sentences", "What would help a profiled launch, from the metrics of its file";
         missing: Vec<String>, "words", "Metrics that the profiler's file lacks";
         ignored: Vec<String>, "sentences", "What the answer leaves out";
         confidence: Option<String>, "sentence", "Whose constants were used and what the range means";
-        calibration: Option<String>, "word", "Whose constants were used: `gpu`, `family:NAME` or `datasheet`";
+        calibration: Option<String>, "word", "Whose constants were used: `gpu`, `family:NAME`, `datasheet`, or `user` for a what-if";
         measured_us: Option<f64>, "us", "Measured time";
         measured_over_model: Option<f64>, "ratio", "`measured_us` / `time_us`";
         file_theoretical_occupancy_pct: Option<f64>, "%", "Theoretical occupancy as the profiler's file states it";

@@ -89,6 +89,7 @@ fn details(out: &mut String, kernel: &KernelReport) {
     }
     for (label, lines) in [
         ("Would help", &kernel.what_ifs.iter().map(|w| format!("{:.2}x: {}", w.speedup, w.text)).collect::<Vec<_>>()),
+        ("Would help", &kernel.advice.clone()),
         ("Next block", &kernel.next_steps),
         ("Finding", &kernel.findings),
         ("Model against file", &kernel.differences),

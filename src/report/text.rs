@@ -308,5 +308,6 @@ fn what_ifs(kernel: &KernelReport) -> Vec<(String, String)> {
         };
         (format!("{:>5}x  ", format!("{:.2}", w.speedup)), format!("{}{after}", w.text))
     };
-    kernel.what_ifs.iter().take(WHAT_IFS).map(line).collect()
+    let advice = kernel.advice.iter().map(|text| ("-  ".to_owned(), text.clone()));
+    kernel.what_ifs.iter().take(WHAT_IFS).map(line).chain(advice).collect()
 }

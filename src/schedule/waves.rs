@@ -76,8 +76,7 @@ impl Schedule {
         self.blocks.div_ceil(self.sms)
     }
 
-    /// Whether the grid is so small that its tail should be looked at: more than one wave and few blocks, or a grid
-    /// that leaves SMs without work.
+    /// Whether the grid is so small that its tail, if it has one, should be looked at.
     pub fn is_small(&self) -> bool {
         self.blocks < FEW_BLOCKS
     }

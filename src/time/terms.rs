@@ -137,27 +137,34 @@ fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) ->
     let streamed = from_dram + resident * (sustained / stream);
     let resident_time: Seconds = resident / stream;
     let dram_time: Seconds = streamed / sustained;
-    // Resident bytes still stream once out of L2; the level that takes longer names the term.
-    let level = if resident_time * 2.0 > dram_time { Level::L2 } else { Level::Dram };
 
     let l2_moved = launch.kernel.l2_access().moved() + spilled;
     let l2_rate = gpu.memory.l2.bandwidth.unwrap_or_else(|| l2_ports(gpu));
     let l2_time: Seconds = l2_moved / l2_rate;
     let dram_least: Seconds = from_dram / gpu.memory.dram.bandwidth;
-    if level == Level::Dram {
-        terms.push(Term { resource: Resource::Memory(Level::Dram), time: dram_time, least: dram_least });
-        terms.push(both(Resource::Memory(Level::L2), l2_time));
+    // Resident bytes leave L2 while they stream: for their share the two times count once, as the longer. The level
+    // that most of the longer time is spent in carries it.
+    let longer = dram_time.max(l2_time);
+    let shorter = dram_time.min(l2_time) * (1.0 - hit);
+    let (dram, l2) = if l2_time >= dram_time || resident_time * 2.0 > dram_time {
+        let l2_least = l2_time.max(dram_least);
+        (
+            Term { resource: Resource::Memory(Level::Dram), time: shorter, least: dram_least.min(shorter) },
+            (longer, l2_least),
+        )
     } else {
-        terms.push(Term { resource: Resource::Memory(Level::Dram), time: from_dram / sustained, least: dram_least });
-        terms.push(Term { resource: Resource::Memory(Level::L2), time: l2_time.max(dram_time), least: l2_time });
-    }
+        (Term { resource: Resource::Memory(Level::Dram), time: longer, least: dram_least }, (shorter, shorter))
+    };
+    terms.push(dram);
+    terms.push(Term { resource: Resource::Memory(Level::L2), time: l2.0, least: l2.1 });
 
     let shared_rate: BytesPerSecond = gpu.memory.shared.bandwidth * gpu.clocks.vector;
     let shared = traffic.shared.moved() * (shares.busiest / shares.blocks);
     terms.push(both(Resource::Memory(Level::Shared), shared / shared_rate));
 
     let one_sm: BytesPerSecond = gpu.calibration.sm_stream * core_clock(gpu);
-    terms.push(both(Resource::FewSms, streamed / (one_sm * shares.busy)));
+    let ports = if shares.busy < f64::from(gpu.sm.count) { Resource::FewSms } else { Resource::SmPorts };
+    terms.push(both(ports, streamed / (one_sm * shares.busy)));
     DramTraffic { hit }
 }
 
@@ -169,9 +176,12 @@ fn chain(gpu: &Gpu, kernel: &Kernel, launch: &Launch, shares: &Shares, hit: f64)
     let reads = kernel.l2_access().read;
     let mut wait = Seconds::ZERO;
     if reads.get() > 0.0 {
-        let from_dram = (kernel.traffic.dram.read * (1.0 - hit) / reads).min(1.0);
-        let rounds = (reads.get() / launch.threads() / kernel.concurrency.bytes_in_flight).max(1.0);
-        wait += (dram * from_dram + l2 * (1.0 - from_dram)) * rounds;
+        let rounds = |bytes: Bytes| (bytes.get() / launch.threads() / kernel.concurrency.bytes_in_flight).max(1.0);
+        let all = rounds(reads);
+        // A block that reads from DRAM at all waits for it once.
+        let from_dram =
+            if kernel.traffic.dram.read.get() > 0.0 { rounds(kernel.traffic.dram.read).min(all) } else { 0.0 };
+        wait += (dram * (1.0 - hit) + l2 * hit) * from_dram + l2 * (all - from_dram);
     }
     let level = match kernel.concurrency.dependent_level {
         Level::Dram => dram,

@@ -29,7 +29,7 @@ pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -37,17 +37,17 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
-/// Four significant digits in the largest unit that leaves a mantissa of at least 1. A binary unit is
-/// taken only where it gives a whole number of quarters, so that caches read in KiB and DRAM in GB.
+/// Four significant digits in the largest unit that leaves a mantissa of at least 1. A binary unit is taken only where
+/// it gives a whole number of quarters, which are then printed in full, so that caches read in KiB and DRAM in GB.
 pub(super) fn with_unit(value: f64, units: &[(&str, f64)]) -> String {
-    let base = units.iter().find(|(_, scale)| *scale == 1.0).map_or("", |(name, _)| name);
+    let base = units.iter().find(|(_, scale)| *scale == 1.0).or(units.first()).map_or("", |(name, _)| name);
     if value == 0.0 || !value.is_finite() {
         return format!("{} {base}", significant(value, 4));
     }
     let binary = |name: &str| name.contains("iB");
     let fits = |&&(_, scale): &&(&str, f64)| value.abs() * (1.0 + 5e-5) >= scale;
-    let whole = |&&(name, scale): &&(&str, f64)| binary(name) && (value / scale * 4.0).fract() == 0.0;
-    let largest_binary = units.iter().rev().filter(|(name, _)| binary(name)).find(fits).filter(|u| whole(&u));
+    let whole = |&&(_, scale): &&(&str, f64)| (value / scale * 4.0).fract() == 0.0 && value / scale < 1e4;
+    let largest_binary = units.iter().rev().filter(|(name, _)| binary(name)).find(fits).filter(|u| whole(u));
     // The first unit of a size is the standard one (`FLOP/s` before `OP/s`, `us` before its Greek form).
     let mut decimal_units: Vec<(&str, f64)> = Vec::new();
     for &(name, scale) in units {
@@ -55,10 +55,10 @@ pub(super) fn with_unit(value: f64, units: &[(&str, f64)]) -> String {
             decimal_units.push((name, scale));
         }
     }
-    let (name, scale) = match largest_binary {
-        Some(&unit) => unit,
-        None => decimal_units.iter().rev().find(|u| fits(u)).copied().unwrap_or(decimal_units[0]),
-    };
+    if let Some((name, scale)) = largest_binary {
+        return format!("{} {name}", decimal(value / scale, 2));
+    }
+    let (name, scale) = decimal_units.iter().rev().find(|u| fits(u)).copied().unwrap_or(decimal_units[0]);
     format!("{} {name}", significant(value / scale, 4))
 }
 

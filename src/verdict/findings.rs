@@ -33,7 +33,8 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
             plan.idle_sms_in_tail(),
             plan.sms
         ));
-    } else if plan.is_small() && plan.tail_blocks() != 0 && bound != Bound::Memory {
+    }
+    if plan.is_small() && plan.full_waves() > 0 && plan.tail_blocks() > 0 && bound != Bound::Memory {
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
     found.extend(occupancy_matters(gpu, launch, time));
@@ -128,6 +129,7 @@ pub(super) fn confidence(gpu: &Gpu) -> String {
     let whose = match &gpu.calibration.of {
         ConstantsOf::Gpu => format!("constants measured on {}", gpu.name),
         ConstantsOf::Family(name) => format!("constants of the {name} family, not of {}", gpu.name),
+        ConstantsOf::User => "constants set by the user".into(),
         ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),
     };
     format!("{whose}; range: perfect overlap at datasheet rates to no overlap")

@@ -192,13 +192,13 @@ fn traffic(launch: &Launch, trials: &mut Vec<Trial>) {
         let text = format!("no spills (now {} per thread)", traffic.spill_per_thread);
         trials.push(trial(launch, Change::Spills, text, |k| k.traffic.spill_per_thread = Bytes::ZERO));
     }
+    let half = |a: Access| Access { read: a.read / 2.0, write: a.write / 2.0, ..a };
     if traffic.dram.used().get() > 0.0 {
         trials.push(trial(
             launch,
             Change::Reuse,
             "half the bytes moved (fusion, tiling, a narrower type)".into(),
             |k| {
-                let half = |a: Access| Access { read: a.read / 2.0, write: a.write / 2.0, ..a };
                 k.traffic.dram = half(k.traffic.dram);
                 k.traffic.l2 = k.traffic.l2.map(half);
             },

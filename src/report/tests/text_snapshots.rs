@@ -10,7 +10,7 @@ fn print(kernel: KernelReport) -> String {
 fn text_of_kernels() {
     insta::assert_snapshot!(print(saxpy()), @r"
     saxpy on H100 SXM5 80 GB
-      verdict     memory-bound (DRAM): 1.5 times latency (too few SMs)
+      verdict     memory-bound (DRAM): 1.7 times latency (memory latency)
       time        280.3 us (240.4 us to 645.6 us)
       occupancy   100 %, 64 of 64 warps; 8 blocks of 256 threads per SM, limited by
                   warp slots
@@ -21,14 +21,14 @@ fn text_of_kernels() {
                   FP32 vector peak 66.91 TFLOP/s, ridge 19.97 FLOP/B
       DRAM        768 MiB at 2.874 TB/s, 85.8 % of 3.35 TB/s
       terms       DRAM               ███████████████████████████████████   247.8 us
-                  too few SMs        ███████████████████████▌              166.7 us
+                  SM ports           ███████████████████████▌              166.7 us
                   memory latency     ████████████████████                  141.5 us
                   L2                 ███████████▌                          81.39 us
                   instruction issue  ▌                                     3.511 us
                   fixed cost         ▍                                     2.732 us
       would help   1.62x  half the bytes moved (fusion, tiling, a narrower type);
                           then latency-bound
-                   1.33x  a GPU with twice the DRAM bandwidth; then latency-bound
+                   1.33x  a GPU with twice the DRAM bandwidth
       confidence  constants measured on H100 SXM5 80 GB; range: perfect overlap at
                   datasheet rates to no overlap
       leaves out  differences between blocks, divergence inside warps, atomics,
@@ -39,7 +39,7 @@ fn text_of_kernels() {
     insta::assert_snapshot!(print(gemm()), @r"
     gemm_128x256x64 on H100 SXM5 80 GB
       verdict     memory-bound (L2), nearly balanced with math (BF16 tensor)
-      time        201.9 us (166.2 us to 388.7 us)
+      time        201.9 us (166.2 us to 389 us)
       occupancy   18.8 %, 12 of 64 warps; 1 block of 384 threads per SM, limited by
                   registers and shared memory
       limits      warps 5, regs 1, smem 1, blocks 32, barriers 64 (blocks per SM)
@@ -53,8 +53,8 @@ fn text_of_kernels() {
       terms       L2                 ███████████████████████████████████   166.2 us
                   BF16 tensor        ████████████████████████████████▌       154 us
                   DRAM               ██████▌                               30.98 us
-                  too few SMs        ████▍                                 20.84 us
-                  memory latency     ██▎                                   10.82 us
+                  SM ports           ████▍                                 20.84 us
+                  memory latency     ██▍                                   11.09 us
                   instruction issue  ▋                                     3.168 us
                   fixed cost         ▋                                     2.732 us
       would help   1.23x  half the bytes moved (fusion, tiling, a narrower type);
@@ -126,6 +126,7 @@ fn text_of_kernels() {
                           unequal size that end together
       findings    the tail costs 49.5 % of the time: 2 waves are paid for 1.01 waves
                   of work (107 of 108 SMs idle in the last)
+                  fewer than 300 blocks: examine the launch for tail effects
                   more occupancy would not help: latency is hidden already
       confidence  constants measured on A100 SXM4 80 GB; range: perfect overlap at
                   datasheet rates to no overlap
@@ -146,7 +147,7 @@ fn text_of_kernels() {
       DRAM        576 MiB at 282.7 GB/s, 88.4 % of 320 GB/s
       terms       DRAM            ██████████████████████████████████████   2.121 ms
                   memory latency  █████████▊                               547.2 us
-                  too few SMs     ████████▌                                474.8 us
+                  SM ports        ████████▌                                474.8 us
                   L2              ████▏                                    231.8 us
       would help   3.36x  coalesced accesses: only 22.2 % of the bytes moved are
                           used; then latency-bound

@@ -6,11 +6,11 @@ use wavecast::profile::{
 };
 use wavecast::units::{Bytes, Hertz, Seconds};
 
-const DETAILS_2019: &[u8] = include_bytes!("data/ncu/details_2019.csv");
-const DETAILS_2025: &[u8] = include_bytes!("data/ncu/details_2025_bom_crlf.csv");
-const METRICS: &[u8] = include_bytes!("data/ncu/details_metrics.csv");
-const RAW: &[u8] = include_bytes!("data/ncu/raw.csv");
-const SEMICOLON: &[u8] = include_bytes!("data/ncu/synthetic_semicolon_decimal_comma.csv");
+const DETAILS_2019: &[u8] = include_bytes!("../data/ncu/details_2019.csv");
+const DETAILS_2025: &[u8] = include_bytes!("../data/ncu/details_2025_bom_crlf.csv");
+const METRICS: &[u8] = include_bytes!("../data/ncu/details_metrics.csv");
+const RAW: &[u8] = include_bytes!("../data/ncu/raw.csv");
+const SEMICOLON: &[u8] = include_bytes!("../data/ncu/synthetic_semicolon_decimal_comma.csv");
 const ALL: [&[u8]; 5] = [DETAILS_2019, DETAILS_2025, METRICS, RAW, SEMICOLON];
 
 fn profile(bytes: &[u8]) -> Profile {

@@ -1,0 +1,242 @@
+//! From analyses to figures: which roofs, samples and panels show what an analysis found.
+
+use super::{
+    Bound, Caption, ComputeRoof, KernelTerms, MemoryRoof, OccupancyPanels, Panel, PointKind, Roofline, RooflinePoint,
+    Tail, TailSample, TimeBreakdown,
+};
+use crate::{
+    analysis::Analysis,
+    gpu::{DataType, Gpu, Pipe, SmLimits},
+    occupancy::{Resources, occupancy},
+    profile::Judged,
+    roofline::{self, Point, roofline},
+    schedule::schedule,
+    time::{self, Timing, estimate},
+    units::{decimal, grouped, significant},
+};
+
+/// The caption of a figure about one GPU: its name, the what-ifs, and what the figure assumes.
+pub fn caption(title: &str, gpu: &Gpu, assumptions: &[&str]) -> Caption {
+    let changes = gpu.changes.iter().map(|c| format!("what-if: {c}"));
+    Caption {
+        title: title.into(),
+        gpu: gpu.name.clone(),
+        assumptions: changes.chain(assumptions.iter().map(|a| (*a).to_owned())).collect(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+fn drawn(bound: time::Bound) -> Bound {
+    match bound {
+        time::Bound::Math => Bound::Math,
+        time::Bound::Memory => Bound::Memory,
+        time::Bound::Latency => Bound::Latency,
+    }
+}
+
+/// Dense pipes that are drawn whether used or not, where the GPU has them.
+const USUAL: [Pipe; 4] = [
+    Pipe::Vector(DataType::Fp64),
+    Pipe::Vector(DataType::Fp32),
+    Pipe::Tensor { input: DataType::Tf32, accumulate: DataType::Fp32, sparse: false },
+    Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false },
+];
+
+/// Roofs of a GPU: memory levels, and the usual pipes with those that were used. Pipes with one peak share a roof.
+fn roofs(roofs: &roofline::Roofline, used: &[Pipe]) -> (Vec<MemoryRoof>, Vec<ComputeRoof>) {
+    let memory = roofs.roofs.iter().map(|roof| MemoryRoof {
+        label: format!("{} {}", roof.level.label(), roof.peak),
+        bytes_per_second: roof.peak.get(),
+        sustained: roof.sustained.map(|s| s.get()),
+    });
+    let mut compute: Vec<(ComputeRoof, f64)> = Vec::new();
+    let mut wanted: Vec<Pipe> = used.iter().copied().chain(USUAL).collect();
+    wanted.dedup();
+    for pipe in wanted {
+        let Some(ceiling) = roofs.ceiling(pipe) else { continue };
+        let peak = ceiling.peak.get();
+        match compute.iter_mut().find(|(_, p)| (*p / peak - 1.0).abs() < 1e-3) {
+            Some((roof, _)) => {
+                if !roof.label.contains(&ceiling.label) && roof.label.len() < 24 {
+                    roof.label = format!("{}, {}", roof.label, ceiling.label);
+                }
+            }
+            None => compute.push((
+                ComputeRoof {
+                    label: ceiling.label.clone(),
+                    flops_per_second: peak,
+                    emphasised: used.first() == Some(&pipe),
+                },
+                peak,
+            )),
+        }
+    }
+    compute.sort_by(|a, b| b.1.total_cmp(&a.1));
+    (memory.collect(), compute.into_iter().map(|(roof, _)| roof).collect())
+}
+
+/// The pipes used, the one with the most time first.
+fn used_pipes<'a>(operations: impl Iterator<Item = &'a (Pipe, crate::units::Flops)>, gpu: &Gpu) -> Vec<Pipe> {
+    let mut time: Vec<(Pipe, f64)> = Vec::new();
+    for (pipe, flops) in operations {
+        let own = gpu.peak(*pipe).map_or(0.0, |peak| (*flops / peak).get());
+        match time.iter_mut().find(|(p, _)| p == pipe) {
+            Some((_, total)) => *total += own,
+            None => time.push((*pipe, own)),
+        }
+    }
+    time.sort_by(|a, b| b.1.total_cmp(&a.1));
+    time.into_iter().map(|(pipe, _)| pipe).collect()
+}
+
+fn point(label: &str, point: &Point, bound: time::Bound, kind: PointKind) -> RooflinePoint {
+    RooflinePoint {
+        label: label.into(),
+        intensity: point.intensity.get(),
+        flops_per_second: point.rate.get(),
+        level: point.level.label().into(),
+        bound: drawn(bound),
+        kind,
+    }
+}
+
+/// The hierarchical roofline of analyses on one GPU; absent without any.
+pub fn roofline_figure(title: &str, analyses: &[Analysis]) -> Option<Roofline> {
+    let gpu = &analyses.first()?.gpu;
+    let used = used_pipes(analyses.iter().flat_map(|a| &a.launch.kernel.operations), gpu);
+    let roofs_of_gpu = roofline(gpu, None);
+    let (memory, compute) = roofs(&roofs_of_gpu, &used);
+    let points = analyses
+        .iter()
+        .flat_map(|a| a.points.iter().map(|p| point(&a.launch.kernel.name, p, a.verdict.bound, PointKind::Estimate)));
+    let mut assumptions = vec!["dense datasheet peaks; points are estimates, one per memory level"];
+    assumptions.extend(roofs_of_gpu.missing.iter().map(String::as_str));
+    Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })
+}
+
+/// The roofline of profiled launches of one GPU at the clock of the profile; absent where nothing can be placed.
+pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
+    let placed: Vec<&Judged> = judged.iter().filter(|j| !j.points.is_empty() && j.model.is_some()).collect();
+    let gpu = &placed.first()?.model.as_ref()?.gpu;
+    let models = placed.iter().filter_map(|j| j.model.as_ref());
+    let used = used_pipes(models.flat_map(|m| &m.launch.kernel.operations), gpu);
+    let (memory, compute) = roofs(&roofline(gpu, None), &used);
+    let points = placed.iter().flat_map(|j| {
+        let bound = j.bound.as_ref().map_or(time::Bound::Latency, |b| b.0);
+        let name = crate::profile::short_name(&j.observed.name);
+        j.points.iter().map(move |(p, _)| point(&name, p, bound, PointKind::Measured))
+    });
+    let assumptions = ["dense peaks at the clock of the profile; points are measurements"];
+    Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })
+}
+
+/// Samples of a tail figure; more make no visible difference.
+const TAIL_SAMPLES: u64 = 400;
+
+/// Time and utilization against the number of blocks, with the work of a block unchanged: the sawtooth.
+pub fn tail_figure(analysis: &Analysis) -> Tail {
+    let plan = &analysis.schedule;
+    let wave = plan.wave_blocks();
+    // Four waves, or half as far again as the launch, whichever shows more; very long launches are cut to 40 waves.
+    let last = (wave * 4).max(plan.blocks + plan.blocks / 2).min(wave.saturating_mul(40).max(wave * 4));
+    let step = (last / TAIL_SAMPLES).max(1);
+    let mut counts: Vec<u64> = (1..=last).step_by(usize::try_from(step).unwrap_or(1)).collect();
+    for k in 1..=last / wave {
+        counts.extend([k * wave, k * wave + 1]);
+    }
+    counts.push(plan.blocks);
+    counts.retain(|c| *c <= last);
+    counts.sort_unstable();
+    counts.dedup();
+    let samples = counts.into_iter().map(|blocks| {
+        let mut launch = analysis.launch.clone();
+        launch.kernel = launch.kernel.scaled(blocks as f64 / plan.blocks as f64);
+        launch.grid_blocks = blocks;
+        let plan = schedule(blocks, analysis.gpu.sm.count, launch.occupancy.blocks_per_sm);
+        let time = estimate(&analysis.gpu, &launch, &plan, Timing::Device);
+        TailSample { blocks, time_us: time.estimate.get() * 1e6, utilization_pct: plan.utilization() * 100.0 }
+    });
+    let kernel = &analysis.launch.kernel.name;
+    let per = format!("{} SMs x {} blocks per SM = {} blocks per wave", plan.sms, plan.blocks_per_sm, grouped(wave));
+    Tail {
+        caption: caption(
+            &format!("Tail effect: {kernel}"),
+            &analysis.gpu,
+            &[&per, "equal blocks, work per block unchanged"],
+        ),
+        samples: samples.collect(),
+        wave_blocks: wave,
+        current: (plan.blocks <= last).then_some(plan.blocks),
+    }
+}
+
+/// Occupancy against threads per block, registers and shared memory, as NVIDIA's calculator shows it.
+pub fn occupancy_figure(
+    title: &str,
+    device: &str,
+    changes: &[String],
+    limits: &SmLimits,
+    resources: &Resources,
+) -> OccupancyPanels {
+    let percent = |r: Resources| occupancy(limits, &r).fraction() * 100.0;
+    let now = percent(*resources);
+    let warp = limits.warp_size;
+    let threads = (1..=limits.max_threads_per_block / warp)
+        .map(|w| (f64::from(w * warp), percent(Resources { threads_per_block: w * warp, ..*resources })));
+    let registers = (1..=limits.max_registers_per_thread)
+        .map(|r| (f64::from(r), percent(Resources { registers_per_thread: r, ..*resources })));
+    let unit = limits.shared_allocation_unit.max(512);
+    let shared = (0..=limits.max_shared_per_block_optin / unit).map(|u| {
+        let bytes = u * unit;
+        (f64::from(bytes) / 1024.0, percent(Resources { static_shared: 0, dynamic_shared: bytes, ..*resources }))
+    });
+    let panel = |x_label: &str, steps: Vec<(f64, f64)>, x: f64| Panel {
+        x_label: x_label.into(),
+        steps,
+        current: Some((x, now)),
+        note: None,
+    };
+    let what_ifs = changes.iter().map(|c| format!("what-if: {c}"));
+    let setting = format!(
+        "{} threads, {} registers, {} KiB shared memory per block",
+        resources.threads_per_block,
+        resources.registers_per_thread,
+        significant(f64::from(resources.shared()) / 1024.0, 4)
+    );
+    OccupancyPanels {
+        caption: Caption {
+            title: title.into(),
+            gpu: device.into(),
+            assumptions: what_ifs.chain([setting, "each panel varies one of them".into()]).collect(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        },
+        panels: vec![
+            panel("Threads per block", threads.collect(), f64::from(resources.threads_per_block)),
+            panel("Registers per thread", registers.collect(), f64::from(resources.registers_per_thread)),
+            panel("Shared memory per block (KiB)", shared.collect(), f64::from(resources.shared()) / 1024.0),
+        ],
+    }
+}
+
+/// The terms of each kernel side by side; absent without any.
+pub fn time_figure(title: &str, analyses: &[Analysis]) -> Option<TimeBreakdown> {
+    let gpu = &analyses.first()?.gpu;
+    let several = analyses.iter().any(|a| a.gpu.id != gpu.id || a.gpu.changes != gpu.changes);
+    let kernels = analyses.iter().map(|a| KernelTerms {
+        label: if several { format!("{} on {}", a.launch.kernel.name, a.gpu.id) } else { a.launch.kernel.name.clone() },
+        terms: a.time.terms.iter().map(|t| (t.resource.label(), t.time.get() * 1e6)).collect(),
+        total_us: a.time.estimate.get() * 1e6,
+        low_us: a.time.low.get() * 1e6,
+        high_us: a.time.high.get() * 1e6,
+        bound: match a.verdict.margin {
+            margin if margin < 100.0 => format!("{}-bound, margin {}", a.verdict.bound.word(), decimal(margin, 1)),
+            _ => format!("{}-bound", a.verdict.bound.word()),
+        },
+    });
+    let constants = format!("constants: {}", gpu.calibration.of);
+    let mut caption = caption(title, gpu, &["terms overlap: they do not add up to the estimate", &constants]);
+    if several {
+        caption.gpu = "several GPUs".into();
+    }
+    Some(TimeBreakdown { caption, kernels: kernels.collect() })
+}

@@ -1,0 +1,242 @@
+//! The roofline: attainable rate against arithmetic intensity, one slope per memory level, one flat roof per precision.
+//!
+//! Blue is math, vermilion is memory: a point has the colour of the roof that bounds it, and a shape of its own.
+
+mod domain;
+mod points;
+mod roofs;
+
+use super::canvas::{Align, Canvas, Mark, Stroke, Type};
+use super::data::{Table, cell, optional};
+use super::geometry::Rect;
+use super::palette::{Palette, Rgb};
+use super::{Caption, Chart, Theme, page};
+use crate::units::significant;
+use domain::Domain;
+
+/// Bandwidth of one memory level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryRoof {
+    /// Name with its value, such as `DRAM 3.35 TB/s`.
+    pub label: String,
+    /// Theoretical bandwidth in bytes per second.
+    pub bytes_per_second: f64,
+    /// Bandwidth that long streams reach, in bytes per second, where known.
+    pub sustained: Option<f64>,
+}
+
+/// Peak rate of one precision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComputeRoof {
+    /// Name, such as `BF16 tensor`.
+    pub label: String,
+    /// Dense peak in FLOP per second.
+    pub flops_per_second: f64,
+    /// The roof in question: drawn full and strong, with its ridge point.
+    pub emphasised: bool,
+}
+
+/// What bounds a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The rate of its operations.
+    Math,
+    /// The bandwidth of a memory level.
+    Memory,
+    /// Time that neither operations nor bandwidth explain.
+    Latency,
+}
+
+/// Where a point comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointKind {
+    /// The model.
+    Estimate,
+    /// A device.
+    Measured,
+}
+
+/// A kernel seen at one memory level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RooflinePoint {
+    /// Name of the kernel; points with the same name and different levels are one kernel.
+    pub label: String,
+    /// Arithmetic intensity at `level`, in FLOP per byte.
+    pub intensity: f64,
+    /// Rate in FLOP per second.
+    pub flops_per_second: f64,
+    /// Memory level whose traffic the intensity counts, such as `DRAM`.
+    pub level: String,
+    /// What bounds the kernel.
+    pub bound: Bound,
+    /// Estimate or measurement.
+    pub kind: PointKind,
+}
+
+/// Roofs of one GPU and kernels under them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roofline {
+    /// Words around the figure.
+    pub caption: Caption,
+    /// Memory levels, slowest (DRAM) first; the first one makes the ridge point.
+    pub memory: Vec<MemoryRoof>,
+    /// Peak rates.
+    pub compute: Vec<ComputeRoof>,
+    /// Kernels; those without a positive, finite place are in the data only.
+    pub points: Vec<RooflinePoint>,
+}
+
+impl Bound {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Math => "math-bound",
+            Self::Memory => "memory-bound",
+            Self::Latency => "latency-bound",
+        }
+    }
+
+    fn mark(self) -> Mark {
+        match self {
+            Self::Math => Mark::Circle,
+            Self::Memory => Mark::Square,
+            Self::Latency => Mark::Triangle,
+        }
+    }
+
+    fn ink(self, palette: &Palette) -> Rgb {
+        match self {
+            Self::Math => palette.math,
+            Self::Memory => palette.memory,
+            Self::Latency => palette.latency,
+        }
+    }
+}
+
+impl PointKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Estimate => "estimate",
+            Self::Measured => "measurement",
+        }
+    }
+}
+
+/// A value that has a place on a logarithmic axis.
+fn positive(value: f64) -> bool {
+    value > 0.0 && value.is_finite()
+}
+
+impl RooflinePoint {
+    fn drawable(&self) -> bool {
+        positive(self.intensity) && positive(self.flops_per_second)
+    }
+}
+
+impl Roofline {
+    /// Draws the figure.
+    pub fn draw(&self, theme: Theme) -> Chart {
+        page::close(&self.canvas(theme), &self.caption, &self.description(), self.csv())
+    }
+
+    /// The slowest memory level and the emphasised peak: their ridge point in FLOP per byte.
+    fn ridge(&self) -> Option<f64> {
+        let memory = self.memory.first().map(|m| m.bytes_per_second).filter(|b| positive(*b))?;
+        let roof = self.compute.iter().find(|c| c.emphasised && positive(c.flops_per_second))?;
+        Some(roof.flops_per_second / memory)
+    }
+
+    fn description(&self) -> String {
+        let unit = Domain::of(self).unit;
+        let rate = |v: f64| format!("{} {}FLOP/s", significant(v / unit.1, 4), unit.0);
+        let mut text = String::from("Attainable rate against arithmetic intensity.");
+        for roof in &self.compute {
+            text += &format!(" {} peak {}.", roof.label, rate(roof.flops_per_second));
+        }
+        if let Some(ridge) = self.ridge() {
+            text += &format!(" Ridge point {} FLOP/B.", significant(ridge, 3));
+        }
+        for point in self.points.iter().take(12) {
+            let at = significant(point.intensity, 3);
+            text +=
+                &format!(" {}: {at} FLOP/B, {}, {}.", point.label, rate(point.flops_per_second), point.bound.word());
+        }
+        text
+    }
+
+    fn csv(&self) -> String {
+        let mut table = Table::new(&[
+            "series",
+            "number",
+            "label",
+            "level",
+            "bound",
+            "intensity_flop_per_byte",
+            "rate_flop_per_s",
+            "bandwidth_byte_per_s",
+            "sustained_byte_per_s",
+        ]);
+        for m in &self.memory {
+            let (bandwidth, sustained) = (cell(m.bytes_per_second), optional(m.sustained));
+            table.row(&["memory roof", "", &m.label, "", "", "", "", &bandwidth, &sustained]);
+        }
+        for c in &self.compute {
+            table.row(&["compute roof", "", &c.label, "", "", "", &cell(c.flops_per_second), "", ""]);
+        }
+        for (index, p) in self.points.iter().enumerate() {
+            let (number, x, y) = ((index + 1).to_string(), cell(p.intensity), cell(p.flops_per_second));
+            table.row(&[p.kind.word(), &number, &p.label, &p.level, p.bound.word(), &x, &y, "", ""]);
+        }
+        table.finish()
+    }
+
+    pub(super) fn canvas(&self, theme: Theme) -> Canvas {
+        let subtitle = "Roofs are dense peaks and theoretical bandwidths; a point has the colour of what bounds it";
+        let (mut canvas, body) = page::open(&self.caption, subtitle, theme, 520.0);
+        let margin = roofs::margin(&self.compute);
+        let plot = Rect::new(body.x0 + 62.0, body.y0 + 32.0, body.x1 - margin, body.y1 - 46.0);
+        let domain = Domain::of(self);
+        let (x, y) = domain.axes(plot);
+        let rate = format!("Attainable rate ({}FLOP/s)", domain.unit.0);
+        x.draw_below(&mut canvas, plot, "Arithmetic intensity (FLOP/byte)");
+        y.draw_left(&mut canvas, plot, &rate);
+        let scene = roofs::Scene { plot, x, y, unit: domain.unit.1 };
+        let lines = roofs::draw(self, &scene, &mut canvas);
+        points::draw(self, &scene, &lines, &mut canvas);
+        self.legend(&mut canvas, plot, body.y0 + 14.0);
+        canvas
+    }
+
+    /// What shapes mean, in one row above the plot; only what occurs.
+    fn legend(&self, canvas: &mut Canvas, plot: Rect, y: f64) {
+        let palette = canvas.palette;
+        let drawn: Vec<&RooflinePoint> = self.points.iter().filter(|p| p.drawable()).collect();
+        let style = Type::new(11.0, palette.ink);
+        let mut left = plot.x0;
+        let mut word = |canvas: &mut Canvas, text: &str| {
+            canvas.text((left + 18.0, y), text, style);
+            let sign = left + 7.0;
+            left += 18.0 + style.room(text).0 + 18.0;
+            sign
+        };
+        for bound in [Bound::Memory, Bound::Math, Bound::Latency] {
+            if drawn.iter().any(|p| p.bound == bound) {
+                let at = word(canvas, bound.word());
+                canvas.mark((at, y), bound.mark(), bound.ink(&palette), false);
+            }
+        }
+        if drawn.iter().any(|p| p.kind == PointKind::Measured) {
+            for (kind, hollow) in [(PointKind::Estimate, false), (PointKind::Measured, true)] {
+                let at = word(canvas, kind.word());
+                canvas.mark((at, y), Mark::Circle, palette.muted, hollow);
+            }
+        }
+        if self.memory.iter().any(|m| positive(m.bytes_per_second) && m.sustained.is_some_and(positive)) {
+            let at = word(canvas, "sustained bandwidth");
+            canvas.line((at - 8.0, y), (at + 8.0, y), Stroke::new(palette.memory, 2).dashed(roofs::SUSTAINED));
+        }
+        if drawn.len() > points::NAMED {
+            let at = word(canvas, "a point's number in the data");
+            canvas.text((at, y), "12", Type::new(10.0, palette.muted).align(Align::Middle));
+        }
+    }
+}

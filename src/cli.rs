@@ -1,0 +1,77 @@
+//! The command line: definitions here, one file per command below. Only this module touches files and streams.
+
+mod analyze;
+mod args;
+mod chart;
+mod check;
+mod compare;
+mod gpus;
+mod input;
+mod kernel;
+mod occupancy;
+mod show;
+mod table;
+mod world;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Everything was done and no requested check failed.
+pub const EXIT_OK: u8 = 0;
+/// A requested check failed (`--fail-if`, `gpus check`), or rows of a batch could not be evaluated.
+pub const EXIT_CHECK: u8 = 1;
+/// Bad use or bad input; nothing was written.
+pub const EXIT_INPUT: u8 = 2;
+
+/// How fast can this kernel be on that GPU, what holds it back, and what would change that?
+#[derive(Parser)]
+#[command(name = "wavecast", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine; 1 a requested check failed or rows of a batch could not be evaluated; 2 bad use or bad input.
+Sizes, rates and clocks are written with their unit: \"48 KiB\", \"3.35 TB/s\", \"1.98 GHz\".
+Start with: wavecast demo";
+
+#[derive(Subcommand)]
+enum Command {
+    /// The embedded scenario: verdicts on the terminal, charts and report in ./wavecast-out
+    Demo(analyze::DemoArgs),
+    /// Scenario files and Nsight Compute CSVs, launch by launch: occupancy, waves, roofline, bound, what would help
+    Analyze(analyze::Args),
+    /// One launch described by options: occupancy, waves, roofline, time, verdict
+    Kernel(Box<kernel::Args>),
+    /// One scenario on several GPUs side by side; two profiles before and after
+    Compare(compare::Args),
+    /// Any chart by itself, as SVG, PNG or the data behind it
+    Chart(chart::Args),
+    /// The GPUs that are known: list them, show a file, check one of your own
+    Gpus(gpus::Args),
+    /// Blocks per SM, limiters, the next step to one more block, good block sizes
+    Occupancy(occupancy::Args),
+}
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Demo(args) => analyze::demo(args),
+        Command::Analyze(args) => analyze::run(args),
+        Command::Kernel(args) => kernel::run(*args),
+        Command::Compare(args) => compare::run(args),
+        Command::Chart(args) => chart::run(args),
+        Command::Gpus(args) => gpus::run(args),
+        Command::Occupancy(args) => occupancy::run(args),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if world::is_broken_pipe(&error) => ExitCode::from(EXIT_OK),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(EXIT_INPUT)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `analyze FILE...` and `demo`: scenarios and profiles, answered launch by launch.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args as ClapArgs;
+
+use super::{
+    args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
+    input::{self, Input},
+    show::{self, Outcome},
+};
+use crate::report::RowError;
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Scenario files (TOML), names of built-in scenarios, or Nsight Compute CSVs (details or raw page)
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    #[command(flatten)]
+    gpu: GpuArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+pub fn run(args: Args) -> Result<u8> {
+    let catalog = args.gpu.folder.catalog()?;
+    let mut outcome = Outcome::default();
+    let mut unusable = 0;
+    for name in &args.files {
+        let done = input::read(name).and_then(|found| match found {
+            Input::Scenario(scenario) => {
+                if args.files.len() == 1 {
+                    outcome.title = Some(scenario.title.clone());
+                }
+                let cases = input::cases(*scenario, &args.gpu, &catalog)?;
+                input::run_cases(&cases, args.report.output.quiet, &mut outcome);
+                Ok(())
+            }
+            Input::Profile(file) => input::run_profile(file, &args.gpu, &catalog, &mut outcome),
+        });
+        match done {
+            Ok(()) => {}
+            Err(error) if args.files.len() == 1 => return Err(error),
+            Err(error) => {
+                unusable += 1;
+                outcome.errors.push(RowError {
+                    row: None,
+                    kernel: name.clone(),
+                    gpu: None,
+                    message: format!("{error:#}"),
+                });
+            }
+        }
+    }
+    if unusable == args.files.len() {
+        let messages: Vec<String> = outcome.errors.iter().map(|e| e.message.clone()).collect();
+        bail!("no file could be used:\n{}", messages.join("\n"));
+    }
+    show::finish(outcome, &args.report)
+}
+
+#[derive(ClapArgs)]
+pub struct DemoArgs {
+    /// Folder for report and charts
+    #[arg(long, value_name = "DIR", default_value = "wavecast-out")]
+    out: PathBuf,
+    /// No notes on standard error
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// The embedded scenario of the demo.
+const DEMO: &str = "demo";
+
+pub fn demo(args: DemoArgs) -> Result<u8> {
+    run(Args {
+        files: vec![DEMO.into()],
+        gpu: GpuArgs { gpu: Vec::new(), folder: GpuFolder { gpu_dir: None }, set: Vec::new() },
+        report: ReportArgs {
+            output: OutputArgs { format: Format::Text, output: None, quiet: args.quiet },
+            out: Some(args.out),
+            full: false,
+            fail_if: Vec::new(),
+        },
+    })
+}

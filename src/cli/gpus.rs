@@ -1,0 +1,189 @@
+//! `gpus list / show / check`: the catalog and a user's own files.
+
+use std::{fmt::Write, path::PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args as ClapArgs, Subcommand};
+
+use super::{
+    EXIT_CHECK, EXIT_OK,
+    args::{GpuFolder, OutputArgs, stem},
+    table::Table,
+    world,
+};
+use crate::{
+    gpu::{Catalog, DataType, Gpu, Pipe},
+    kernel::Level,
+    roofline::roofline,
+    units::{FlopsPerSecond, significant},
+};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// All GPUs with their main figures
+    List {
+        #[command(flatten)]
+        folder: GpuFolder,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// A GPU's file with its sources, and the peaks and ridge points derived from it; a start for your own: > mine.toml
+    Show {
+        /// Name or alias
+        name: String,
+        #[command(flatten)]
+        folder: GpuFolder,
+        /// File for the result
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Compare derived with published peaks, of your files or of all built-in ones; exit code 1 above 2 %
+    Check {
+        /// GPU files; without any, the built-in ones
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+/// Derived and published peaks may differ by this much.
+const TOLERANCE: f64 = 0.02;
+
+pub fn run(args: Args) -> Result<u8> {
+    match args.command {
+        Command::List { folder, output } => list(&folder.catalog()?, &output),
+        Command::Show { name, folder, output } => show(&folder.catalog()?, &name, output),
+        Command::Check { files, output } => check(&files, &output),
+    }
+}
+
+fn tensor(input: DataType) -> Pipe {
+    Pipe::Tensor { input, accumulate: input.default_accumulate(), sparse: false }
+}
+
+fn four(peak: FlopsPerSecond) -> String {
+    significant(peak.get() / 1e12, 4)
+}
+
+fn list(catalog: &Catalog, output: &OutputArgs) -> Result<u8> {
+    // Four digits: the fifth of a derived peak means nothing.
+    let tera = |gpu: &Gpu, pipe: Pipe| gpu.peak(pipe).and_then(|p| four(p).parse::<f64>().ok()).into();
+    let rows = catalog.gpus().map(|gpu| {
+        vec![
+            gpu.id.as_str().into(),
+            gpu.compute_capability.to_string().into(),
+            gpu.sm.count.into(),
+            (gpu.memory.dram.bandwidth.get() / 1e9).into(),
+            (gpu.memory.l2.capacity.get() / 1_048_576.0).into(),
+            tera(gpu, Pipe::Vector(DataType::Fp32)),
+            tera(gpu, tensor(DataType::Fp16)),
+            tera(gpu, tensor(DataType::Fp8)),
+            gpu.release_year.to_string().into(),
+        ]
+    });
+    let table = Table {
+        columns: vec![
+            ("GPU", "gpu"),
+            ("CC", "compute_capability"),
+            ("SMs", "sm_count"),
+            ("DRAM\nGB/s", "dram_gb_per_s"),
+            ("L2\nMiB", "l2_mib"),
+            ("FP32\nTFLOP/s", "fp32_tflops"),
+            ("FP16\ntensor", "fp16_tensor_tflops"),
+            ("FP8\ntensor", "fp8_tensor_tflops"),
+            ("Year", "release_year"),
+        ],
+        rows: rows.collect(),
+    };
+    output.emit(&table.render(output.format)?)?;
+    Ok(EXIT_OK)
+}
+
+fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
+    let found = catalog.find(name)?;
+    let gpu = &found.gpu;
+    let mut text = catalog.text(&gpu.id).unwrap_or_default().trim_end().to_owned();
+    text += "\n\n# Derived from the figures above; FMA = 2 operations; the ridge is where DRAM and peak meet.\n";
+    writeln!(text, "# {:<42} {:>9} {:>10}  ridge", "TFLOP/s (TOP/s)", "datasheet", "sustained")?;
+    if let Some(assumption) = &found.assumption {
+        writeln!(text, "# {assumption}")?;
+    }
+    let roofs = roofline(gpu, None);
+    for ceiling in &roofs.ceilings {
+        let ridge = ceiling.pipe.and_then(|p| roofs.ridge(p, Level::Dram)).map_or(String::new(), |r| r.to_string());
+        let line =
+            format!("# {:<42} {:>9} {:>10}  {ridge}", ceiling.label, four(ceiling.peak), four(ceiling.sustained));
+        writeln!(text, "{}", line.trim_end())?;
+    }
+    for roof in &roofs.roofs {
+        let sustained = roof.sustained.map_or(String::new(), |s| format!(", sustained {s}"));
+        writeln!(text, "# {} {}{sustained}", roof.level.label(), roof.peak)?;
+    }
+    for missing in &roofs.missing {
+        writeln!(text, "# {missing}")?;
+    }
+    writeln!(text, "# constants of the time model: {}", gpu.calibration.of)?;
+    world::emit(output.as_deref(), &text)?;
+    Ok(EXIT_OK)
+}
+
+fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
+    let catalog = Catalog::embedded()?;
+    let deviations = Catalog::deviations()?;
+    let own: Vec<Gpu> = files
+        .iter()
+        .map(|path| {
+            let text = world::read_text(path)?;
+            catalog.read(&stem(path), &text, &[]).with_context(|| format!("`{}`", path.display()))
+        })
+        .collect::<Result<_>>()?;
+    let gpus: Vec<&Gpu> = if files.is_empty() { catalog.gpus().collect() } else { own.iter().collect() };
+    let mut rows = Vec::new();
+    let mut failed = 0;
+    for gpu in &gpus {
+        for (pipe, published) in gpu.published.peaks() {
+            let derived = gpu.peak(pipe);
+            let difference = derived.map(|d| d / published - 1.0);
+            let name = pipe.to_string();
+            let known = deviations.iter().find(|d| d.gpu == gpu.id && d.peak == name);
+            let verdict = match (difference, known) {
+                (Some(d), _) if d.abs() <= TOLERANCE => "ok".to_owned(),
+                (_, Some(known)) => format!("named deviation: {}", known.reason),
+                (None, None) => "no rate for this peak".to_owned(),
+                (Some(_), None) => "more than 2 % apart".to_owned(),
+            };
+            if verdict != "ok" && known.is_none() {
+                failed += 1;
+            }
+            rows.push(vec![
+                gpu.id.as_str().into(),
+                name.into(),
+                derived.map(|d| d.get() / 1e12).into(),
+                (published.get() / 1e12).into(),
+                difference.map(|d| (d * 1e4).round() / 100.0).into(),
+                verdict.into(),
+            ]);
+        }
+    }
+    let count = rows.len();
+    let table = Table {
+        columns: vec![
+            ("GPU", "gpu"),
+            ("Peak", "peak"),
+            ("Derived\nTFLOP/s", "derived_tflops"),
+            ("Published\nTFLOP/s", "published_tflops"),
+            ("Diff\n%", "difference_pct"),
+            ("", "verdict"),
+        ],
+        rows,
+    };
+    output.emit(&table.render(output.format)?)?;
+    world::note(output.quiet, &format!("{count} peaks of {} GPUs checked, {failed} failed", gpus.len()));
+    Ok(if failed > 0 { EXIT_CHECK } else { EXIT_OK })
+}

@@ -1,0 +1,128 @@
+//! Input files, told apart by content: scenarios and Nsight Compute CSVs.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+
+use super::{args::GpuArgs, show::Outcome, world};
+use crate::{
+    gpu::{Catalog, Gpu},
+    profile::{self, device, judge},
+    report::RowError,
+    scenario::{self, Case, Scenario},
+};
+
+/// What a file turned out to be.
+pub enum Input {
+    /// A scenario.
+    Scenario(Box<Scenario>),
+    /// A profiler's file.
+    Profile(profile::Profile),
+}
+
+/// Reads a file, or a built-in scenario by its name.
+pub fn read(name: &str) -> Result<Input> {
+    let path = Path::new(name);
+    if let Some(text) = scenario::embedded_named(name) {
+        return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
+    }
+    if !path.exists() && path.extension().is_none() && name != "-" {
+        let known: Vec<&str> = scenario::embedded().map(|(n, _)| n).collect();
+        bail!("`{name}` is neither a file nor a built-in scenario ({})", known.join(", "));
+    }
+    let bytes = world::read(path)?;
+    let what = || format!("`{name}`");
+    if profile::detect(&bytes).is_none() && looks_like_scenario(path, &bytes) {
+        let text = std::str::from_utf8(&bytes).with_context(what)?;
+        return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
+    }
+    Ok(Input::Profile(profile::read(&bytes).with_context(what)?))
+}
+
+/// A TOML ending, or one of the tables that every scenario has at the start of a line.
+fn looks_like_scenario(path: &Path, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
+    path.extension().is_some_and(|e| e == "toml") || text.lines().any(|l| l.trim_start().starts_with("[[kernel]]"))
+}
+
+/// Above this many cases a bar is shown on a terminal.
+const MANY: usize = 500;
+
+/// Runs every case of a scenario; one that cannot run becomes an error of the report and the rest goes on.
+pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
+    let bar = if cases.len() > MANY && !quiet { ProgressBar::new(cases.len() as u64) } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} launches, {eta} left") {
+        bar.set_style(style);
+    }
+    let analysed: Vec<_> = cases.par_iter().map(Case::analyse).inspect(|_| bar.inc(1)).collect();
+    for (index, (case, result)) in cases.iter().zip(analysed).enumerate() {
+        match result {
+            Ok(mut analysis) => {
+                analysis.launch.kernel.name.clone_from(&case.label);
+                if case.meets(&analysis) == Some(false) {
+                    let expected = case.expect.map_or("", |b| b.word());
+                    outcome
+                        .warnings
+                        .push(format!("{} on {}: the file expects {expected}-bound", case.label, case.gpu.id));
+                }
+                outcome.add(analysis);
+            }
+            Err(error) => outcome.errors.push(RowError {
+                row: Some(index as u64 + 1),
+                kernel: case.label.clone(),
+                gpu: Some(case.gpu.id.clone()),
+                message: error.to_string(),
+            }),
+        }
+        for assumption in &case.assumptions {
+            if !outcome.assumptions.contains(assumption) {
+                outcome.assumptions.push(assumption.clone());
+            }
+        }
+    }
+    bar.finish_and_clear();
+}
+
+/// The cases of a scenario on its own GPUs, or on those named on the command line, with its what-ifs.
+pub fn cases(mut scenario: Scenario, gpus: &GpuArgs, catalog: &Catalog) -> Result<Vec<Case>> {
+    if gpus.gpu.is_empty() && gpus.set.is_empty() {
+        return Ok(scenario.cases(catalog)?);
+    }
+    let wanted =
+        GpuArgs { gpu: if gpus.gpu.is_empty() { scenario.gpus.clone() } else { gpus.gpu.clone() }, ..gpus.clone() };
+    let (resolved, assumptions) = wanted.resolve(catalog)?;
+    // Named GPUs replace those of the file, and with them its what-ifs: these were written for the file's GPUs.
+    scenario.what_ifs.clear();
+    scenario.gpus = vec![super::args::DEFAULT_GPU.into()];
+    let template = scenario.cases(catalog)?;
+    let on = |gpu: &Gpu| {
+        let gpu = std::sync::Arc::new(gpu.clone());
+        let cases: Vec<Case> = template
+            .iter()
+            .map(|case| {
+                let mut case = Case { gpu: gpu.clone(), expect: None, ..case.clone() };
+                case.assumptions.extend(assumptions.clone());
+                case
+            })
+            .collect();
+        cases
+    };
+    Ok(resolved.iter().flat_map(on).collect())
+}
+
+/// Judges every launch of a profile.
+pub fn run_profile(file: profile::Profile, gpus: &GpuArgs, catalog: &Catalog, outcome: &mut Outcome) -> Result<()> {
+    let chosen = match gpus.gpu.len() {
+        0 if !gpus.set.is_empty() => bail!("--set needs --gpu: a profile names its own GPU"),
+        0 => None,
+        _ => Some(gpus.resolve_one(catalog)?.0),
+    };
+    outcome.warnings.extend(file.warnings);
+    for kernel in file.kernels {
+        let device = device(catalog, &kernel.device, chosen.as_ref());
+        outcome.add_judged(judge(kernel, device));
+    }
+    Ok(())
+}

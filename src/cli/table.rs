@@ -1,0 +1,131 @@
+//! Small tables in every output format.
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Drawn, presets};
+use serde_json::{Map, Value};
+
+use super::{args::Format, world};
+
+/// A cell: text, a number, or nothing known.
+#[derive(Clone, Debug)]
+pub enum Cell {
+    /// Text.
+    Text(String),
+    /// A number, printed with at most 6 significant digits.
+    Number(f64),
+    /// Not known or not applicable.
+    Absent,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(number: u32) -> Self {
+        Self::Number(f64::from(number))
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Absent, Into::into)
+    }
+}
+
+impl Cell {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => crate::units::significant(*number, 6),
+            Self::Absent => String::new(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            // Rounded as in print, so that all formats agree.
+            Self::Number(_) => self
+                .text()
+                .parse::<f64>()
+                .map_or(Value::Null, |n| if n.fract() == 0.0 && n.abs() < 9e15 { (n as i64).into() } else { n.into() }),
+            Self::Absent => Value::Null,
+        }
+    }
+}
+
+/// A line under the header and no other.
+const UNDERLINED: comfy_table::TableStyle =
+    presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// Rows under columns; each column has a heading for people and a name with its unit for programs.
+pub struct Table {
+    /// Heading and name of each column.
+    pub columns: Vec<(&'static str, &'static str)>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// The table in a format.
+    pub fn render(&self, format: Format) -> Result<String> {
+        match format {
+            Format::Text => Ok(self.drawn(UNDERLINED, Some(world::width()))),
+            Format::Markdown => Ok(self.drawn(presets::ASCII_MARKDOWN, None)),
+            Format::Json => {
+                let object = |row: &Vec<Cell>| {
+                    let pairs = self.columns.iter().zip(row).map(|((_, name), cell)| ((*name).to_owned(), cell.json()));
+                    Value::Object(pairs.collect::<Map<_, _>>())
+                };
+                let rows: Vec<Value> = self.rows.iter().map(object).collect();
+                Ok(serde_json::to_string_pretty(&rows)? + "\n")
+            }
+            Format::Csv => {
+                let mut writer = csv::Writer::from_writer(Vec::new());
+                writer.write_record(self.columns.iter().map(|(_, name)| *name))?;
+                for row in &self.rows {
+                    writer.write_record(row.iter().map(Cell::text))?;
+                }
+                Ok(String::from_utf8(writer.into_inner()?)?)
+            }
+        }
+    }
+
+    fn drawn(&self, preset: comfy_table::TableStyle, width: Option<usize>) -> String {
+        let mut table = Drawn::new();
+        table.load_style(preset);
+        if let Some(width) = width {
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+            table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+        }
+        table.set_header(self.columns.iter().map(|(heading, _)| *heading));
+        for row in &self.rows {
+            table.add_row(row.iter().map(|cell| {
+                let align = if matches!(cell, Cell::Text(_)) { CellAlignment::Left } else { CellAlignment::Right };
+                comfy_table::Cell::new(cell.text()).set_alignment(align)
+            }));
+        }
+        if width.is_some() {
+            let last = self.columns.len().saturating_sub(1);
+            for (index, column) in table.column_iter_mut().enumerate() {
+                column.set_padding((0, u16::from(index != last)));
+            }
+        }
+        table.trim_fmt() + "\n"
+    }
+}

@@ -1,0 +1,98 @@
+//! The one door to files and streams: inputs are read whole, outputs are written whole or not at all.
+
+use std::{
+    fs,
+    io::{self, IsTerminal, Read, Write},
+    path::Path,
+};
+
+use anyhow::{Context, Result, bail};
+
+/// Reads a file, or standard input for `-`.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+        return Ok(bytes);
+    }
+    if path.is_dir() {
+        bail!("`{}` is a folder; name the files in it", path.display());
+    }
+    fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
+}
+
+/// Reads a text file.
+pub fn read_text(path: &Path) -> Result<String> {
+    let bytes = read(path)?;
+    String::from_utf8(bytes).with_context(|| format!("`{}` is not UTF-8 text", path.display()))
+}
+
+/// Writes a file whole: to a temporary file beside it, then by renaming.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace(path, |file| file.write_all(bytes))
+}
+
+/// Lets `fill` write a temporary file beside `path`, which replaces `path` only when all went well.
+pub fn replace<E>(path: &Path, fill: impl FnOnce(&mut fs::File) -> std::result::Result<(), E>) -> Result<()>
+where
+    E: Into<anyhow::Error>,
+{
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let what = || format!("`{}` cannot be written", path.display());
+    if path.is_dir() {
+        bail!("{}: it is a folder", what());
+    }
+    let mut temporary = tempfile::Builder::new().prefix(".wavecast-").tempfile_in(folder).with_context(what)?;
+    fill(temporary.as_file_mut()).map_err(Into::into)?;
+    // Temporary files are private; a result should be as readable as any new file.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path).map_or(0o644, |m| m.permissions().mode());
+        temporary.as_file().set_permissions(fs::Permissions::from_mode(mode)).with_context(what)?;
+    }
+    temporary.persist(path).map_err(|e| e.error).with_context(what)?;
+    Ok(())
+}
+
+/// Prints to the file given by `--output`, else to standard output.
+pub fn emit(output: Option<&Path>, text: &str) -> Result<()> {
+    match output {
+        Some(path) if path != Path::new("-") => write(path, text.as_bytes()),
+        _ => {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(text.as_bytes())?;
+            stdout.flush()?;
+            Ok(())
+        }
+    }
+}
+
+/// Says something to the person at the terminal, beside the results.
+pub fn note(quiet: bool, text: &str) {
+    if !quiet {
+        eprintln!("{text}");
+    }
+}
+
+/// Makes the folder for `--out`.
+pub fn folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).with_context(|| format!("the folder `{}` cannot be made", path.display()))
+}
+
+/// Columns for text: the terminal's width, 80 when there is none, at most 120.
+pub fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return 80;
+    }
+    console_width().clamp(60, 120)
+}
+
+fn console_width() -> usize {
+    textwrap::termwidth()
+}
+
+/// Whether the reader of standard output went away (`wavecast ... | head`).
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|e| e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+}

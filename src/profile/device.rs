@@ -1,0 +1,98 @@
+//! The GPU of a profile: from the catalog where the file names it, else from the file's own facts.
+
+use super::ObservedDevice;
+use crate::{
+    gpu::{Catalog, Gpu, SmLimits},
+    units::Hertz,
+};
+
+/// A GPU as far as a profile and the catalog know it.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// For people.
+    pub name: String,
+    /// The catalog's product, where the file or the user names one.
+    pub gpu: Option<Gpu>,
+    /// Limits of an SM, by the exact compute capability.
+    pub limits: Option<SmLimits>,
+    /// SMs; the file's figure where it has one.
+    pub sm_count: Option<u32>,
+    /// Highest SM clock that the file states.
+    pub max_clock: Option<Hertz>,
+    /// What had to be assumed.
+    pub assumptions: Vec<String>,
+    /// What neither the file nor the catalog says.
+    pub missing: Vec<String>,
+}
+
+/// Resolves the device of a launch. `chosen` is the GPU that the user named; it wins over the file's name, and a
+/// contradiction to the file's facts is reported.
+pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>) -> Device {
+    let mut assumptions = Vec::new();
+    let mut missing = Vec::new();
+    let named = observed.name.as_deref().and_then(|name| catalog.find(name).ok());
+    let gpu = match (chosen, named) {
+        (Some(gpu), _) => Some(gpu.clone()),
+        (None, Some(found)) => {
+            assumptions.extend(found.assumption);
+            Some(found.gpu)
+        }
+        (None, None) => None,
+    };
+    let capability = observed.compute_capability.as_deref().and_then(|c| c.parse().ok());
+    if let (Some(gpu), Some(capability)) = (&gpu, capability)
+        && gpu.compute_capability != capability
+    {
+        assumptions.push(format!(
+            "the file says compute capability {capability}, {} has {}: limits are the file's",
+            gpu.name, gpu.compute_capability
+        ));
+    }
+    if let (Some(gpu), Some(count)) = (&gpu, observed.sm_count)
+        && gpu.sm.count != count
+    {
+        assumptions.push(format!("the file says {count} SMs, {} has {}: waves use the file's", gpu.name, gpu.sm.count));
+    }
+    let own = gpu.as_ref().map(|g| g.limits.clone());
+    let limits = match capability {
+        Some(c) if gpu.as_ref().is_none_or(|g| g.compute_capability != c) => catalog.limits(c).ok().or(own),
+        _ => own,
+    };
+    let sm_count = observed.sm_count.or(gpu.as_ref().map(|g| g.sm.count));
+    if gpu.is_none() {
+        let fitting: Vec<&str> = catalog
+            .gpus()
+            .filter(|g| {
+                Some(g.compute_capability) == capability
+                    && (observed.sm_count.is_none() || sm_count == Some(g.sm.count))
+            })
+            .map(|g| g.id.as_str())
+            .collect();
+        let hint = if fitting.is_empty() {
+            "--gpu NAME or FILE.toml adds them".to_owned()
+        } else {
+            format!("--gpu {} adds them", fitting.join(" or "))
+        };
+        let name = observed
+            .name
+            .as_deref()
+            .map_or("the file does not name its GPU".to_owned(), |n| format!("`{n}` is not in the catalog"));
+        missing.push(format!("datasheet peaks and bandwidths ({name}; {hint})"));
+    }
+    if limits.is_none() {
+        missing.push("compute capability (occupancy is the file's)".into());
+    }
+    if sm_count.is_none() {
+        missing.push("number of SMs (waves are the file's)".into());
+    }
+    let name = match (&gpu, &observed.name) {
+        (Some(gpu), _) => gpu.name.clone(),
+        (None, Some(name)) => name.clone(),
+        (None, None) => {
+            let capability = observed.compute_capability.as_deref().unwrap_or("unknown");
+            let sms = observed.sm_count.map_or(String::new(), |n| format!(", {n} SMs"));
+            format!("GPU of compute capability {capability}{sms}")
+        }
+    };
+    Device { name, gpu, limits, sm_count, max_clock: observed.max_sm_clock, assumptions, missing }
+}

@@ -1,0 +1,286 @@
+//! What a profiled launch says about itself: residency and waves recomputed, roofline position, bound, what would help.
+
+use super::{
+    ObservedKernel, ObservedPipe,
+    advice::{self, Advice},
+    device::Device,
+};
+use crate::{
+    analysis::{Analysis, analyse},
+    gpu::{DataType, Gpu, Pipe},
+    kernel::{Access, Concurrency, Kernel, Traffic},
+    occupancy::{Carveout, Occupancy, Resource, Resources, occupancy},
+    roofline::{Point, above_roof, points, roofline},
+    schedule::{Schedule, schedule},
+    time::{Bound, Timing},
+    units::{Bytes, Flops, decimal, significant},
+};
+
+/// A figure that both the file and the model state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What is compared.
+    pub figure: &'static str,
+    /// The model's value.
+    pub model: f64,
+    /// The file's value, rounded as the tool prints it.
+    pub file: f64,
+    /// Whether they agree to the digits printed.
+    pub equal: bool,
+}
+
+/// A profiled launch with everything that can be said about it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The launch as the file states it.
+    pub observed: ObservedKernel,
+    /// The GPU that it ran on, as far as it is known.
+    pub device: Device,
+    /// What a block asks of an SM, where the file has threads and registers.
+    pub resources: Option<Resources>,
+    /// Recomputed residency, where the file has the resources of the block.
+    pub occupancy: Option<Occupancy>,
+    /// Recomputed waves.
+    pub schedule: Option<Schedule>,
+    /// Model against file.
+    pub comparisons: Vec<Comparison>,
+    /// Where the launch lies on the roofline of the clock that it was profiled at, with a diagnosis where it lies above.
+    pub points: Vec<(Point, Vec<String>)>,
+    /// What held it back, with the evidence.
+    pub bound: Option<(Bound, String)>,
+    /// The time model for the same launch at the same clock.
+    pub model: Option<Analysis>,
+    /// What would help.
+    pub advice: Vec<Advice>,
+    /// What the file does not say.
+    pub missing: Vec<String>,
+}
+
+/// Judges one launch of a file.
+pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
+    let resources = resources(&observed);
+    let found = resources.zip(device.limits.as_ref()).map(|(r, limits)| occupancy(limits, &r));
+    let plan = match (observed.grid_blocks, device.sm_count, &found) {
+        (Some(blocks), Some(sms), Some(o)) if o.blocks_per_sm > 0 => Some(schedule(blocks, sms, o.blocks_per_sm)),
+        _ => None,
+    };
+    let comparisons =
+        comparisons(&observed, found.as_ref(), plan.as_ref(), device.limits.as_ref().map(|l| l.max_blocks_per_sm));
+    let kernel = resources.and_then(|r| kernel(&observed, r));
+    let clocked = device.gpu.as_ref().map(|gpu| at_clock(gpu, &observed));
+    let points = match (&kernel, &clocked, observed.duration) {
+        (Some(kernel), Some(gpu), Some(time)) if time.get() > 0.0 => {
+            let clock = gpu.clocks.vector;
+            let roofs = roofline(gpu, Some(clock));
+            points(&roofs, kernel, time)
+                .into_iter()
+                .map(|p| {
+                    let reasons =
+                        device.gpu.as_ref().map_or_else(Vec::new, |g| above_roof(g, &p, &kernel.operations, clock));
+                    (p, reasons)
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    let model = match (kernel, &clocked, observed.grid_blocks) {
+        (Some(kernel), Some(gpu), Some(blocks)) if kernel.traffic.dram.used().get() > 0.0 => {
+            analyse(gpu, kernel, blocks, Timing::Device).ok()
+        }
+        _ => None,
+    };
+    let bound = bound(&observed, &points);
+    let advice = advice::advice(
+        &observed,
+        &device,
+        resources.as_ref(),
+        found.as_ref(),
+        plan.as_ref(),
+        bound.as_ref().map(|b| b.0),
+    );
+    let missing = missing(&observed, &device);
+    Judged {
+        observed,
+        device,
+        resources,
+        occupancy: found,
+        schedule: plan,
+        comparisons,
+        points,
+        bound,
+        model,
+        advice,
+        missing,
+    }
+}
+
+/// The resources of a block, where the file has threads and registers.
+///
+/// The tool's shared-memory limit uses the carve-out configured for the launch. The versions of 2019 and 2020, which
+/// do not state the driver's share either, used the SM's maximum.
+fn resources(observed: &ObservedKernel) -> Option<Resources> {
+    let bytes = |m: Option<super::Measured<Bytes>>| m.map(|m| m.value.get().round() as u32);
+    let configured = bytes(observed.shared_configuration).filter(|_| observed.driver_shared.is_some());
+    Some(Resources {
+        threads_per_block: observed.threads_per_block.filter(|t| *t > 0)?,
+        registers_per_thread: observed.registers_per_thread?,
+        static_shared: bytes(observed.static_shared).unwrap_or(0),
+        dynamic_shared: bytes(observed.dynamic_shared).unwrap_or(0),
+        carveout: configured.filter(|c| *c > 0).map_or(Carveout::Largest, Carveout::Bytes),
+        opt_in: true,
+        barriers: observed.barriers_per_block.unwrap_or(1),
+    })
+}
+
+/// The GPU with its units at the clock of the profile: profilers lock the base clock.
+fn at_clock(gpu: &Gpu, observed: &ObservedKernel) -> Gpu {
+    let Some(clock) = observed.sm_clock.filter(|c| c.get() > 0.0) else { return gpu.clone() };
+    let mut clocked = gpu.clone();
+    clocked.changes.push(format!("clocks = {clock}, the SM clock of the profile (datasheet {})", gpu.clocks.vector));
+    let factor = clock / gpu.clocks.vector;
+    clocked.memory.l2.bandwidth = gpu.memory.l2.bandwidth.map(|b| b * factor);
+    clocked.clocks.vector = clock;
+    clocked.clocks.tensor = gpu.clocks.tensor.map(|_| clock);
+    clocked.clocks.tensor_fp64 = gpu.clocks.tensor_fp64.map(|_| clock);
+    clocked
+}
+
+/// The launch as a kernel of the time model, with the work and traffic that the file counted.
+fn kernel(observed: &ObservedKernel, resources: Resources) -> Option<Kernel> {
+    let operations: Vec<(Pipe, Flops)> =
+        observed.operations.iter().filter_map(|(pipe, count)| Some((model_pipe(pipe)?, Flops(*count)))).collect();
+    let dram = match (observed.dram_read, observed.dram_write, observed.dram_bytes) {
+        (Some(read), Some(write), _) => Access { read, write, ..Access::default() },
+        (_, _, Some(total)) => Access { read: total, ..Access::default() },
+        _ => Access::default(),
+    };
+    if operations.is_empty() && dram.used().get() == 0.0 {
+        return None;
+    }
+    let one_way = |read: Bytes| Access { read, ..Access::default() };
+    Some(Kernel {
+        name: observed.name.clone(),
+        resources,
+        operations,
+        warp_instructions: None,
+        traffic: Traffic {
+            dram,
+            l2: observed.l2_bytes.map(one_way),
+            shared: observed.shared_bytes.map_or_else(Access::default, one_way),
+            ..Traffic::default()
+        },
+        concurrency: Concurrency::default(),
+    })
+}
+
+fn model_pipe(pipe: &ObservedPipe) -> Option<Pipe> {
+    Some(match pipe {
+        ObservedPipe::Fp64 => Pipe::Vector(DataType::Fp64),
+        ObservedPipe::Fp32 => Pipe::Vector(DataType::Fp32),
+        ObservedPipe::Fp16 => Pipe::Vector(DataType::Fp16),
+        ObservedPipe::Tensor { input, accumulate } => {
+            let input: DataType = input.parse().ok()?;
+            let accumulate = accumulate.as_ref().and_then(|a| a.parse().ok()).unwrap_or(input.default_accumulate());
+            Pipe::Tensor { input, accumulate, sparse: false }
+        }
+    })
+}
+
+fn comparisons(
+    observed: &ObservedKernel,
+    found: Option<&Occupancy>,
+    plan: Option<&Schedule>,
+    max_blocks: Option<u32>,
+) -> Vec<Comparison> {
+    let mut all = Vec::new();
+    // The tool prints two decimals at most.
+    let mut compare = |figure, model: f64, file: Option<f64>| {
+        if let Some(file) = file {
+            all.push(Comparison { figure, model, file, equal: (model - file).abs() <= 0.005 + 1e-9 });
+        }
+    };
+    if let Some(found) = found {
+        // A resource that a kernel does not use is printed as the block slots.
+        let limit = |r: Resource| {
+            f64::from(found.limits.of(r).min(if r == Resource::Shared {
+                max_blocks.unwrap_or(u32::MAX)
+            } else {
+                u32::MAX
+            }))
+        };
+        let unlimited_shared = found.shared_per_block == 0;
+        compare("block limit warps", limit(Resource::Warps), observed.limit_warps.map(f64::from));
+        compare("block limit registers", limit(Resource::Registers), observed.limit_registers.map(f64::from));
+        let shared =
+            if unlimited_shared { limit(Resource::Shared) } else { f64::from(found.limits.of(Resource::Shared)) };
+        compare("block limit shared memory", shared, observed.limit_shared.map(f64::from));
+        compare("block limit SM", limit(Resource::Blocks), observed.limit_blocks.map(f64::from));
+        compare("theoretical occupancy", found.fraction() * 100.0, observed.theoretical_occupancy_pct);
+    }
+    if let Some(plan) = plan {
+        compare("waves per SM", plan.waves(), observed.waves_per_sm);
+    }
+    all
+}
+
+/// Share of peak below which neither side is near its roof; the threshold of Nsight Compute's own bottleneck rule.
+const NEAR_ROOF_PCT: f64 = 60.0;
+
+fn bound(observed: &ObservedKernel, points: &[(Point, Vec<String>)]) -> Option<(Bound, String)> {
+    if let (Some(memory), Some(compute)) = (observed.memory_throughput_pct, observed.compute_throughput_pct) {
+        let evidence = format!(
+            "the profiler measured {} % of memory and {} % of compute throughput",
+            decimal(memory, 1),
+            decimal(compute, 1)
+        );
+        let bound = if memory.max(compute) < NEAR_ROOF_PCT {
+            Bound::Latency
+        } else if memory >= compute {
+            Bound::Memory
+        } else {
+            Bound::Math
+        };
+        return Some((bound, evidence));
+    }
+    // Without throughput metrics the nearest roof decides.
+    let (nearest, _) = points.iter().max_by(|a, b| a.0.share().total_cmp(&b.0.share()))?;
+    let share = nearest.share() * 100.0;
+    let evidence = format!("{} % of the attainable rate at {}", decimal(share.min(100.0), 1), nearest.level.label());
+    if share < NEAR_ROOF_PCT {
+        return Some((Bound::Latency, evidence));
+    }
+    let on_ramp = nearest.attainable.get() < points.iter().map(|(p, _)| p.attainable.get()).fold(0.0, f64::max)
+        || points.len() == 1;
+    Some((if on_ramp { Bound::Memory } else { Bound::Math }, evidence))
+}
+
+fn missing(observed: &ObservedKernel, device: &Device) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut lacks = |absent: bool, text: &str| {
+        if absent {
+            missing.push(text.to_owned());
+        }
+    };
+    lacks(observed.registers_per_thread.is_none(), "registers per thread (no occupancy)");
+    lacks(observed.grid_blocks.is_none(), "grid size (no waves)");
+    lacks(observed.duration.is_none(), "duration (no rates)");
+    lacks(observed.operations.is_empty(), "FLOP counters (no roofline position)");
+    lacks(observed.dram_bytes.is_none() && observed.dram_read.is_none(), "DRAM traffic (no time model)");
+    lacks(observed.achieved_occupancy_pct.is_none(), "achieved occupancy");
+    lacks(
+        observed.memory_throughput_pct.is_none(),
+        "throughput metrics (the bound is judged from the roofline, if at all)",
+    );
+    missing.extend(device.missing.iter().cloned());
+    missing
+}
+
+impl Judged {
+    /// The comparisons that disagree, as sentences.
+    pub fn differences(&self) -> Vec<String> {
+        let unequal = self.comparisons.iter().filter(|c| !c.equal);
+        unequal
+            .map(|c| format!("{}: model {}, file {}", c.figure, significant(c.model, 4), significant(c.file, 6)))
+            .collect()
+    }
+}
