@@ -68,6 +68,8 @@ pub fn text(report: &Report, options: TextOptions) -> String {
             }
             block(&mut out, kernel, width);
         }
+    } else {
+        verdicts(&mut out, &report.kernels, width);
     }
     notes(&mut out, &report.kernels, blocks, width);
     if !report.assumptions.is_empty() {
@@ -80,6 +82,24 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         hanging(&mut out, "error: ", &format!("{head}: {}", error.message), width);
     }
     out
+}
+
+/// Verdicts that a person reads below a table.
+const VERDICTS: usize = 12;
+
+/// One sentence per kernel on the GPU as it is: what binds it, and the change that helps most.
+fn verdicts(out: &mut String, kernels: &[KernelReport], width: usize) {
+    let plain = kernels.iter().filter(|k| k.gpu_changes.is_empty() || k.is_observed());
+    out.push('\n');
+    for kernel in plain.take(VERDICTS) {
+        let Some(verdict) = &kernel.verdict else { continue };
+        let best = match (kernel.what_ifs.first(), kernel.advice.first()) {
+            (Some(w), _) => format!("; {:.2}x with {}", w.speedup, w.text),
+            (None, Some(advice)) => format!("; {advice}"),
+            (None, None) => String::new(),
+        };
+        hanging(out, "- ", &format!("{}: {verdict}{best}", fit(&kernel.kernel, width / 2)), width);
+    }
 }
 
 fn list(out: &mut String, head: &str, items: &[String], width: usize) {
