@@ -38,7 +38,7 @@ pub fn analyse(gpu: &Gpu, kernel: Kernel, grid_blocks: u64, timing: Timing) -> R
     let schedule = schedule(launch.grid_blocks, gpu.sm.count, launch.occupancy.blocks_per_sm);
     let time = estimate(gpu, &launch, &schedule, timing);
     let roofline = roofline(gpu, None);
-    let points = points(&roofline, &launch.kernel, time.estimate);
+    let points = points(&roofline, &launch.kernel, time.estimate, 1.0 - time.l2_hit);
     let verdict = verdict(gpu, &launch, &schedule, &time, timing);
     Ok(Analysis { gpu: gpu.clone(), launch, schedule, time, roofline, points, verdict })
 }

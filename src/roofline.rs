@@ -140,13 +140,22 @@ impl Point {
     }
 }
 
+/// Below this share a kernel has no traffic with DRAM to speak of, and no place on its roofline.
+const LEAST_FROM_DRAM: f64 = 1e-3;
+
 /// The points of a kernel that took `time`, one per level that it has traffic at and the GPU has a roof for.
-pub fn points(roofline: &Roofline, kernel: &Kernel, time: Seconds) -> Vec<Point> {
+/// `from_dram` is the share of its DRAM traffic that L2 does not still hold, 0 to 1.
+pub fn points(roofline: &Roofline, kernel: &Kernel, time: Seconds, from_dram: f64) -> Vec<Point> {
     let Some(peak) = roofline.mixed_peak(&kernel.operations) else { return Vec::new() };
     [Level::Dram, Level::L2, Level::Shared]
         .into_iter()
         .filter_map(|level| {
-            let intensity = kernel.intensity(level)?;
+            let asked = kernel.intensity(level)?;
+            let intensity = match level {
+                Level::Dram if from_dram < LEAST_FROM_DRAM => return None,
+                Level::Dram => asked / from_dram,
+                _ => asked,
+            };
             let bandwidth = roofline.roof(level)?.peak;
             let attainable = peak.min(intensity * bandwidth);
             Some(Point { level, intensity, rate: kernel.flops() / time, attainable })

@@ -157,7 +157,7 @@ pub fn tail_figure(analysis: &Analysis) -> Tail {
         TailSample { blocks, time_us: time.estimate.get() * 1e6, utilization_pct: plan.utilization() * 100.0 }
     });
     let kernel = &analysis.launch.kernel.name;
-    let per = format!("{} SMs x {} blocks per SM = {} blocks per wave", plan.sms, plan.blocks_per_sm, grouped(wave));
+    let per = format!("{} SMs x {} per SM = {} blocks per wave", plan.sms, plan.blocks_per_sm, grouped(wave));
     Tail {
         caption: caption(
             &format!("Tail effect: {kernel}"),

@@ -159,7 +159,7 @@ impl Answer {
             let change = match s.resource {
                 Resource::Registers => format!("at most {} registers per thread", s.at_most),
                 Resource::Shared => {
-                    format!("at most {} of shared memory per block ({} bytes)", Bytes(f64::from(s.at_most)), s.at_most)
+                    format!("at most {} of shared memory per block", advice::exact_bytes(s.at_most))
                 }
                 Resource::Warps => format!("blocks of at most {} threads", s.at_most),
                 Resource::Barriers => format!("at most {} barriers per block", s.at_most),

@@ -1,7 +1,7 @@
 //! What to change for more resident blocks: the next threshold of each resource, block sizes, launch bounds.
 
 use super::{BlockLimits, Occupancy, Resource, Resources, occupancy};
-use crate::gpu::SmLimits;
+use crate::{gpu::SmLimits, units::grouped};
 
 /// The change of one resource that lifts its own limit to one more block, and what the whole then gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,15 @@ pub struct NextStep {
     pub blocks_per_sm: u32,
     /// Occupancy after this change alone, 0 to 1.
     pub fraction: f64,
+}
+
+/// A size in bytes for people, never rounded: a threshold that was rounded up would be missed.
+pub fn exact_bytes(bytes: u32) -> String {
+    if bytes.is_multiple_of(1024) {
+        format!("{} KiB", bytes / 1024)
+    } else {
+        format!("{} bytes", grouped(u64::from(bytes)))
+    }
 }
 
 /// For each limiter, the threshold of the next block. A limiter that ties with another gains nothing alone: the

@@ -2,10 +2,13 @@
 
 use super::{ObservedKernel, RuleKind, device::Device};
 use crate::{
-    occupancy::{Occupancy, Resource, Resources, advice::next_steps},
+    occupancy::{
+        Occupancy, Resource, Resources,
+        advice::{exact_bytes, next_steps},
+    },
     schedule::Schedule,
     time::Bound,
-    units::{Bytes, decimal},
+    units::decimal,
 };
 
 /// One piece of advice.
@@ -36,7 +39,7 @@ pub(super) fn advice(
         for step in next_steps(limits, resources, found).iter().filter(|s| s.blocks_per_sm > found.blocks_per_sm) {
             let change = match step.resource {
                 Resource::Registers => format!("at most {} registers per thread", step.at_most),
-                Resource::Shared => format!("at most {} of shared memory per block", Bytes(f64::from(step.at_most))),
+                Resource::Shared => format!("at most {} of shared memory per block", exact_bytes(step.at_most)),
                 Resource::Warps => format!("blocks of at most {} threads", step.at_most),
                 Resource::Barriers => format!("at most {} barriers per block", step.at_most),
                 Resource::Blocks => continue,

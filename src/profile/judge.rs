@@ -72,7 +72,7 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         (Some(kernel), Some(gpu), Some(time)) if time.get() > 0.0 => {
             let clock = gpu.clocks.vector;
             let roofs = roofline(gpu, Some(clock));
-            points(&roofs, kernel, time)
+            points(&roofs, kernel, time, 1.0)
                 .into_iter()
                 .map(|p| {
                     let reasons =

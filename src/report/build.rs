@@ -9,7 +9,7 @@ use crate::{
     roofline::{Point, above_roof},
     schedule::Schedule,
     time::{Bound, Resource as TimeResource},
-    units::{Bytes, Flops, decimal},
+    units::{Flops, decimal},
     verdict::Change,
 };
 
@@ -200,7 +200,7 @@ fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<
     let what = steps.iter().filter_map(|step| {
         Some(match step.resource {
             Resource::Registers => format!("{} registers per thread", step.at_most),
-            Resource::Shared => format!("{} of shared memory per block", Bytes(f64::from(step.at_most))),
+            Resource::Shared => format!("{} of shared memory per block", advice::exact_bytes(step.at_most)),
             Resource::Warps => format!("{} threads per block", step.at_most),
             Resource::Barriers => format!("{} barriers per block", step.at_most),
             Resource::Blocks => return None,

@@ -64,7 +64,9 @@ fn details(out: &mut String, kernel: &KernelReport) {
         bullet("GPU changed", escape(&kernel.gpu_changes.join("; ")));
     }
     if let Some(occupancy) = kernel.theoretical_occupancy_pct {
-        let blocks = kernel.blocks_per_sm.map_or(String::new(), |b| format!(", {b} blocks per SM"));
+        let blocks = kernel
+            .blocks_per_sm
+            .map_or(String::new(), |b| format!(", {b} block{} per SM", if b == 1 { "" } else { "s" }));
         let by = if kernel.limiters.is_empty() { "unknown".into() } else { kernel.limiters.join(", ") };
         bullet("Occupancy", format!("{}{blocks}, limited by {by}", percent(occupancy)));
     }

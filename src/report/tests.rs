@@ -201,3 +201,13 @@ fn every_form_names_every_kernel() {
         }
     }
 }
+
+#[test]
+fn a_threshold_is_never_rounded_up() {
+    // 64 KiB of the T4 / 5 blocks, in units of 256 bytes: 13,056 bytes; "13.06 kB" would be 4 bytes too many.
+    let kernel = report_of("t4", kernel("k", 128, 32, 16_000), 1000);
+    assert_eq!(
+        kernel.next_steps,
+        ["at most 13,056 bytes of shared memory per block gives one more block: 50 -> 62.5 %"]
+    );
+}

@@ -145,7 +145,7 @@ fn residency(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
                     .push(trial(launch, Change::Registers, text, |k| k.resources.registers_per_thread = step.at_most));
             }
             Limiter::Shared => {
-                let text = format!("at most {} shared memory per block ({gain})", Bytes(f64::from(step.at_most)));
+                let text = format!("at most {} shared memory per block ({gain})", advice::exact_bytes(step.at_most));
                 trials.push(trial(launch, Change::SharedMemory, text, |k| {
                     k.resources.static_shared = 0;
                     k.resources.dynamic_shared = step.at_most;
