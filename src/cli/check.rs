@@ -55,9 +55,9 @@ impl FromStr for Check {
                 .collect();
             let short: Vec<&str> = SHORT.iter().map(|s| s.0).collect();
             anyhow::bail!(
-                "--fail-if: a report has no field `{field}` (short names: {}; near: {})",
+                "--fail-if: a report has no field `{field}`; take one of {}, or a field of docs/report.md{}",
                 short.join(", "),
-                known.join(", ")
+                if known.is_empty() { String::new() } else { format!(" (near: {})", known.join(", ")) }
             );
         }
         Ok(Self { text: text.trim().into(), field: name.into(), operator, number })

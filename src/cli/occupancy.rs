@@ -41,10 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     regs: u32,
     /// Static shared memory per block, such as "16 KiB"
-    #[arg(long, value_name = "SIZE", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
     static_smem: Bytes,
     /// Dynamic shared memory per block
-    #[arg(long, value_name = "SIZE", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
     dynamic_smem: Bytes,
     /// Preferred share of shared memory in percent; without it as much as the SM has
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
