@@ -13,3 +13,5 @@ mod questions;
 mod report;
 mod scenarios;
 mod time_laws;
+#[cfg(unix)]
+mod world;
