@@ -3,6 +3,7 @@
 mod architecture;
 mod bandwidth_curve;
 mod common;
+mod console;
 mod gpus;
 mod guide_numbers;
 mod laws;
