@@ -66,7 +66,8 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
     };
     let comparisons =
         comparisons(&observed, found.as_ref(), plan.as_ref(), device.limits.as_ref().map(|l| l.max_blocks_per_sm));
-    let kernel = resources.and_then(|r| kernel(&observed, r));
+    // A place on the roofline needs no resources; the time model does.
+    let kernel = kernel(&observed, resources.unwrap_or_default());
     let clocked = device.gpu.as_ref().map(|gpu| at_clock(gpu, &observed));
     let points = match (&kernel, &clocked, observed.duration) {
         (Some(kernel), Some(gpu), Some(time)) if time.get() > 0.0 => {
@@ -84,7 +85,7 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         _ => Vec::new(),
     };
     let model = match (kernel, &clocked, observed.grid_blocks) {
-        (Some(kernel), Some(gpu), Some(blocks)) if kernel.traffic.dram.used().get() > 0.0 => {
+        (Some(kernel), Some(gpu), Some(blocks)) if resources.is_some() && kernel.traffic.dram.used().get() > 0.0 => {
             analyse(gpu, kernel, blocks, Timing::Device).ok()
         }
         _ => None,
@@ -249,9 +250,7 @@ fn bound(observed: &ObservedKernel, points: &[(Point, Vec<String>)]) -> Option<(
     if share < NEAR_ROOF_PCT {
         return Some((Bound::Latency, evidence));
     }
-    let on_ramp = nearest.attainable.get() < points.iter().map(|(p, _)| p.attainable.get()).fold(0.0, f64::max)
-        || points.len() == 1;
-    Some((if on_ramp { Bound::Memory } else { Bound::Math }, evidence))
+    Some((if nearest.on_slope { Bound::Memory } else { Bound::Math }, evidence))
 }
 
 fn missing(observed: &ObservedKernel, device: &Device) -> Vec<String> {
