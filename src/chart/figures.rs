@@ -218,11 +218,19 @@ pub fn occupancy_figure(
     }
 }
 
-/// The terms of each kernel side by side; absent without any.
+/// Most kernels of one figure of times; what is longest matters most, and a longer figure is no figure.
+const TIMED: usize = 40;
+
+/// The terms of each kernel side by side, of very many only the longest; absent without any.
 pub fn time_figure(title: &str, analyses: &[Analysis]) -> Option<TimeBreakdown> {
     let gpu = &analyses.first()?.gpu;
     let several = analyses.iter().any(|a| a.gpu.id != gpu.id || a.gpu.changes != gpu.changes);
-    let kernels = analyses.iter().map(|a| KernelTerms {
+    let mut longest: Vec<usize> = (0..analyses.len()).collect();
+    longest.sort_by(|a, b| analyses[*b].time.estimate.get().total_cmp(&analyses[*a].time.estimate.get()));
+    longest.truncate(TIMED);
+    longest.sort_unstable();
+    let shown = longest.iter().filter_map(|index| analyses.get(*index));
+    let kernels = shown.map(|a| KernelTerms {
         label: if several { format!("{} on {}", a.launch.kernel.name, a.gpu.id) } else { a.launch.kernel.name.clone() },
         terms: a.time.terms.iter().map(|t| (t.resource.label(), t.time.get() * 1e6)).collect(),
         total_us: a.time.estimate.get() * 1e6,
@@ -235,6 +243,9 @@ pub fn time_figure(title: &str, analyses: &[Analysis]) -> Option<TimeBreakdown> 
     });
     let constants = format!("constants: {}", gpu.calibration.of);
     let mut caption = caption(title, gpu, &["terms overlap: they do not add up to the estimate", &constants]);
+    if analyses.len() > TIMED {
+        caption.assumptions.push(format!("the {TIMED} longest of {} launches", grouped(analyses.len() as u64)));
+    }
     if several {
         caption.gpu = "several GPUs".into();
     }

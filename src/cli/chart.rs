@@ -71,6 +71,9 @@ pub fn run(args: Args) -> Result<u8> {
     Ok(EXIT_OK)
 }
 
+/// So many kernels are listed where the wanted one is not among them.
+const NAMED: usize = 30;
+
 fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
     let catalog = args.gpu.folder.catalog()?;
     let mut outcome = Outcome::default();
@@ -104,7 +107,8 @@ fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
     let chosen = match &args.kernel {
         None => first,
         Some(name) => outcome.analyses.iter().find(|a| a.launch.kernel.name == *name).with_context(|| {
-            let names: Vec<&str> = outcome.analyses.iter().map(|a| a.launch.kernel.name.as_str()).collect();
+            let names = outcome.analyses.iter().map(|a| a.launch.kernel.name.as_str());
+            let names: Vec<&str> = names.take(NAMED).collect();
             format!("the scenario has no kernel `{name}`; it has {}", names.join(", "))
         })?,
     };

@@ -45,23 +45,31 @@ impl FromStr for Check {
         let field = text[..place].trim();
         let number: f64 =
             text[place + operator.len()..].trim().trim_end_matches('%').trim().parse().map_err(|_| form())?;
+        if number.is_nan() {
+            return Err(form());
+        }
         let name = SHORT.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
-        if numbers(&KernelReport::default()).is_none_or(|fields| !fields.contains_key(name)) {
-            let known: Vec<&str> = KernelReport::FIELDS
-                .iter()
-                .map(|f| f.0)
-                .filter(|f| strsim::jaro_winkler(f, name) > 0.75)
-                .take(5)
-                .collect();
-            let short: Vec<&str> = SHORT.iter().map(|s| s.0).collect();
-            anyhow::bail!(
-                "--fail-if: a report has no field `{field}`; take one of {}, or a field of docs/report.md{}",
-                short.join(", "),
-                if known.is_empty() { String::new() } else { format!(" (near: {})", known.join(", ")) }
-            );
+        match KernelReport::FIELDS.iter().find(|(known, ..)| *known == name) {
+            None => anyhow::bail!("--fail-if: a report has no field `{field}` ({})", names(name)),
+            Some((_, unit, _)) if NOT_NUMBERS.contains(unit) => {
+                anyhow::bail!("--fail-if `{text}`: `{name}` is no number ({})", names(name))
+            }
+            Some(_) => {}
         }
         Ok(Self { text: text.trim().into(), field: name.into(), operator, number })
     }
+}
+
+/// Units of the fields that no number can be compared with.
+const NOT_NUMBERS: [&str; 6] = ["text", "word", "words", "sentence", "sentences", "list"];
+
+/// The short names, and the fields that look like `name`.
+fn names(name: &str) -> String {
+    let short: Vec<&str> = SHORT.iter().map(|s| s.0).collect();
+    let near: Vec<&str> =
+        KernelReport::FIELDS.iter().map(|f| f.0).filter(|f| strsim::jaro_winkler(f, name) > 0.75).take(5).collect();
+    let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
+    format!("short names: {}{near}", short.join(", "))
 }
 
 fn numbers(kernel: &KernelReport) -> Option<serde_json::Map<String, serde_json::Value>> {

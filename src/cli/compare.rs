@@ -1,6 +1,6 @@
 //! `compare`: one scenario on several GPUs side by side, or two profiles before and after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
@@ -39,6 +39,9 @@ pub fn run(args: Args) -> Result<u8> {
             let catalog = args.gpu.folder.catalog()?;
             let cases = input::cases(*scenario, &args.gpu, &catalog)?;
             let found: Vec<_> = cases.par_iter().map(|case| (case, case.analyse())).collect();
+            if let (false, Some((_, Err(error)))) = (found.iter().any(|(_, r)| r.is_ok()), found.first()) {
+                bail!("{error}");
+            }
             args.output.emit(&devices(&found).render(args.output.format)?)?;
             notes(&found, args.output.quiet);
             Ok(if found.iter().all(|(_, result)| result.is_ok()) { EXIT_OK } else { EXIT_CHECK })
@@ -58,20 +61,21 @@ type Found<'a> = (&'a Case, Result<Analysis, LaunchError>);
 
 /// What was changed and assumed, once each, and the launches that cannot run.
 fn notes(found: &[Found], quiet: bool) {
-    let mut said: Vec<String> = Vec::new();
+    let mut said = BTreeSet::new();
+    let mut in_order: Vec<String> = Vec::new();
     for (case, result) in found {
         let name = case.what_if.as_ref().map_or_else(|| "what-if".to_owned(), |name| format!("what-if {name}"));
         let changes = case.gpu.changes.iter().map(|c| format!("{name}: {c}"));
         for note in changes.chain(case.assumptions.iter().map(|a| format!("assumed: {a}"))) {
-            if !said.contains(&note) {
-                said.push(note);
+            if said.insert(note.clone()) {
+                in_order.push(note);
             }
         }
         if let Err(error) = result {
             world::note(false, &format!("{} on {}: {error}", case.label, case.gpu.id));
         }
     }
-    said.iter().for_each(|note| world::note(quiet, note));
+    in_order.iter().for_each(|note| world::note(quiet, note));
 }
 
 /// One row per kernel and device; the speed-up is against the first device of the same kernel.

@@ -1,6 +1,6 @@
 //! Input files, told apart by content: scenarios and Nsight Compute CSVs.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -56,7 +56,13 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} launches, {eta} left") {
         bar.set_style(style);
     }
-    let analysed: Vec<_> = cases.par_iter().map(Case::analyse).inspect(|_| bar.inc(1)).collect();
+    let known = outcome.assumptions.clone();
+    let mut assumed = BTreeSet::new();
+    // In portions, so that of very many cases only those kept by the outcome stay in memory.
+    let analysed = cases.chunks(MANY).flat_map(|portion| {
+        let results: Vec<_> = portion.par_iter().map(Case::analyse).inspect(|_| bar.inc(1)).collect();
+        results
+    });
     for (index, (case, result)) in cases.iter().zip(analysed).enumerate() {
         match result {
             Ok(mut analysis) => {
@@ -77,7 +83,7 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
             }),
         }
         for assumption in &case.assumptions {
-            if !outcome.assumptions.contains(assumption) {
+            if assumed.insert(assumption.as_str()) && !known.contains(assumption) {
                 outcome.assumptions.push(assumption.clone());
             }
         }

@@ -1,6 +1,6 @@
 //! `kernel`: one launch described on the command line.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
 use super::{
@@ -161,6 +161,9 @@ fn operation(text: &str) -> Result<(Pipe, Flops), String> {
 pub fn run(args: Args) -> Result<u8> {
     let catalog = args.gpu.folder.catalog()?;
     let (gpus, mut assumptions) = args.gpu.resolve(&catalog)?;
+    if args.name.trim().is_empty() {
+        bail!("--name `{}`: give the kernel a name", args.name);
+    }
     let spec = args.spec();
     let (kernel, grid_blocks, assumed) = spec.build()?;
     assumptions.extend(assumed);

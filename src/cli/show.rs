@@ -37,13 +37,22 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// Launches that could not be evaluated.
     pub errors: Vec<RowError>,
+    /// Described launches that have a row but are not among `analyses`.
+    pub uncharted: usize,
 }
+
+/// So many launches are kept whole for charts; of the rest, only the row is kept.
+const CHARTED: usize = 2000;
 
 impl Outcome {
     /// Adds a described launch.
     pub fn add(&mut self, analysis: Analysis) {
         self.kernels.push(KernelReport::from_analysis(&analysis));
-        self.analyses.push(analysis);
+        if self.analyses.len() < CHARTED {
+            self.analyses.push(analysis);
+        } else {
+            self.uncharted += 1;
+        }
     }
 
     /// Adds a profiled launch.
@@ -61,6 +70,11 @@ impl Outcome {
 /// Prints the report, writes the charts of `--out`, and applies `--fail-if`.
 pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
     let checks = args.fail_if.iter().map(|c| c.parse()).collect::<Result<Vec<Check>, _>>()?;
+    if let (true, Some(first)) = (outcome.kernels.is_empty(), outcome.errors.first()) {
+        let rest = outcome.errors.len() - 1;
+        let more = if rest > 0 { format!(" ({rest} more launches could not be evaluated)") } else { String::new() };
+        bail!("{}{more}", first.message);
+    }
     let report = Report {
         title: outcome.title.clone(),
         assumptions: outcome.assumptions.clone(),
@@ -68,10 +82,12 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
         errors: outcome.errors.clone(),
         ..Report::new(outcome.kernels.clone())
     };
+    // All is rendered before anything is written.
+    let rendered = render(&report, args.output.format, args.full)?;
     if let Some(folder) = &args.out {
         write_folder(folder, &outcome, &report, args.output.quiet)?;
     }
-    args.output.emit(&render(&report, args.output.format, args.full)?)?;
+    args.output.emit(&rendered)?;
     let mut code = if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK };
     for check in &checks {
         for kernel in &report.kernels {
@@ -98,22 +114,29 @@ pub fn render(report: &Report, format: Format, full: bool) -> Result<String> {
     })
 }
 
-/// Report and charts as files; each chart with the data behind it.
+/// Report and charts as files; each chart with the data behind it. All are made before the first is written.
 fn write_folder(folder: &Path, outcome: &Outcome, report: &Report, quiet: bool) -> Result<()> {
-    world::folder(folder)?;
-    let mut written = vec!["report.json", "report.csv", "report.md"];
-    world::write(&folder.join("report.json"), json(report).as_bytes())?;
-    world::write(&folder.join("report.csv"), csv(report)?.as_bytes())?;
-    world::write(&folder.join("report.md"), markdown(report).as_bytes())?;
-    let charts = charts(outcome);
-    for (name, chart) in &charts {
-        write_chart(&folder.join(format!("{name}.svg")), chart)?;
-        world::write(&folder.join(format!("{name}.csv")), chart.csv().as_bytes())?;
-        #[cfg(feature = "png")]
-        write_chart(&folder.join(format!("{name}.png")), chart)?;
+    let mut files = vec![
+        ("report.json".to_owned(), json(report).into_bytes()),
+        ("report.csv".to_owned(), csv(report)?.into_bytes()),
+        ("report.md".to_owned(), markdown(report).into_bytes()),
+    ];
+    let mut written: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    for (name, chart) in charts(outcome) {
+        for ending in ENDINGS {
+            files.push((format!("{name}.{ending}"), drawn(&chart, ending)?));
+        }
+        written.push(name);
     }
-    written.extend(charts.iter().map(|(name, _)| name.as_str()));
+    world::folder(folder)?;
+    for (name, bytes) in &files {
+        world::write(&folder.join(name), bytes)?;
+    }
     world::note(quiet, &format!("written to {}: {}", folder.display(), written.join(", ")));
+    if outcome.uncharted > 0 {
+        let all = outcome.uncharted + outcome.analyses.len();
+        world::note(quiet, &format!("the charts show the first {} of {all} launches", outcome.analyses.len()));
+    }
     Ok(())
 }
 
@@ -121,15 +144,28 @@ fn write_folder(folder: &Path, outcome: &Outcome, report: &Report, quiet: bool) 
 #[cfg(feature = "png")]
 const PNG_SCALE: f32 = 2.0;
 
+/// Endings of the files that a chart can be written as.
+#[cfg(feature = "png")]
+const ENDINGS: [&str; 3] = ["svg", "csv", "png"];
+/// Endings of the files that a chart can be written as.
+#[cfg(not(feature = "png"))]
+const ENDINGS: [&str; 2] = ["svg", "csv"];
+
 /// Writes a chart; the ending of the file decides between SVG, PNG and the data as CSV.
 pub fn write_chart(path: &Path, chart: &Chart) -> Result<()> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    if !ENDINGS.contains(&ending) {
+        bail!("`{}`: name the chart .{}", path.display(), ENDINGS.join(", ."));
+    }
+    world::write(path, &drawn(chart, ending)?)
+}
+
+fn drawn(chart: &Chart, ending: &str) -> Result<Vec<u8>> {
     match ending {
-        "svg" => world::write(path, chart.svg().as_bytes()),
-        "csv" => world::write(path, chart.csv().as_bytes()),
+        "csv" => Ok(chart.csv().as_bytes().to_vec()),
         #[cfg(feature = "png")]
-        "png" => world::write(path, &chart.png(PNG_SCALE)?),
-        other => bail!("`{}`: a chart is written as .svg, .png or .csv, not `.{other}`", path.display()),
+        "png" => Ok(chart.png(PNG_SCALE)?),
+        _ => Ok(chart.svg().as_bytes().to_vec()),
     }
 }
 
@@ -148,8 +184,8 @@ fn charts(outcome: &Outcome) -> Vec<(String, Chart)> {
         }
     }
     for analysis in worth_a_tail(groups.first().map_or(&[], Vec::as_slice)) {
-        let name = file_name(&analysis.launch.kernel.name);
-        charts.push((format!("tail-{name}"), tail_figure(analysis).draw(Theme::Light)));
+        let name = unused(&charts, format!("tail-{}", file_name(&analysis.launch.kernel.name)));
+        charts.push((name, tail_figure(analysis).draw(Theme::Light)));
     }
     for analysis in least_occupied(groups.first().map_or(&[], Vec::as_slice)) {
         let figure = occupancy_figure(
@@ -159,7 +195,8 @@ fn charts(outcome: &Outcome) -> Vec<(String, Chart)> {
             &analysis.gpu.limits,
             &analysis.launch.kernel.resources,
         );
-        charts.push((format!("occupancy-{}", file_name(&analysis.launch.kernel.name)), figure.draw(Theme::Light)));
+        let name = unused(&charts, format!("occupancy-{}", file_name(&analysis.launch.kernel.name)));
+        charts.push((name, figure.draw(Theme::Light)));
     }
     if let Some(figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
         charts.push(("roofline-profile".into(), figure.draw(Theme::Light)));
@@ -206,6 +243,17 @@ fn by_gpu(analyses: &[Analysis]) -> Vec<Vec<Analysis>> {
 /// A kernel name as part of a file name.
 fn file_name(name: &str) -> String {
     let clean: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    clean.trim_matches('-').chars().take(40).collect()
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    let joined = clean.split_whitespace().collect::<Vec<_>>().join("-");
+    let short: String = joined.chars().take(40).collect();
+    if short.is_empty() { "kernel".into() } else { short }
+}
+
+/// The name, numbered where a chart has it already: kernels whose names differ in other letters alone.
+fn unused(charts: &[(String, Chart)], name: String) -> String {
+    let taken = |name: &str| charts.iter().any(|(known, _)| known == name);
+    if !taken(&name) {
+        return name;
+    }
+    (2..).map(|n| format!("{name}-{n}")).find(|numbered| !taken(numbered)).unwrap_or(name)
 }

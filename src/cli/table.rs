@@ -119,7 +119,9 @@ impl Table {
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| {
                 let align = if matches!(cell, Cell::Text(_)) { CellAlignment::Left } else { CellAlignment::Right };
-                comfy_table::Cell::new(cell.text()).set_alignment(align)
+                // Control characters of a kernel's name could move the cursor or break the table.
+                let text = cell.text().replace(char::is_control, " ");
+                comfy_table::Cell::new(text).set_alignment(align)
             }));
         }
         if width.is_some() {

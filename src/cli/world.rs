@@ -49,6 +49,10 @@ where
         return fill(&mut stream).map_err(Into::into).with_context(what);
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let problem = if folder.exists() { "is a file, not a folder" } else { "does not exist" };
+        bail!("{}: `{}` {problem}", what(), folder.display());
+    }
     let mut temporary = tempfile::Builder::new().prefix(".wavecast-").tempfile_in(folder).with_context(what)?;
     fill(temporary.as_file_mut()).map_err(Into::into)?;
     // Temporary files are private; a result should be as readable as any new file.

@@ -27,7 +27,8 @@ pub fn exact_bytes(bytes: u32) -> String {
 }
 
 /// For each limiter, the threshold of the next block. A limiter that ties with another gains nothing alone: the
-/// step is still listed, with the unchanged result. Block slots cannot be changed except by larger blocks.
+/// step is still listed, with the unchanged result. Block slots cannot be changed except by larger blocks, and
+/// smaller blocks are no step where more of them hold no more warps.
 pub fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<NextStep> {
     let target = now.blocks_per_sm + 1;
     let step = |resource, at_most, changed: Resources| {
@@ -55,6 +56,7 @@ pub fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> 
                 let most = (warps * limits.warp_size).min(limits.max_threads_per_block);
                 (most > 0).then_some(())?;
                 step(resource, most, Resources { threads_per_block: most, ..*resources })
+                    .filter(|then| then.blocks_per_sm <= now.blocks_per_sm || then.fraction > now.fraction())
             }
             Resource::Barriers => {
                 let most = limits.barriers_per_sm? / target;

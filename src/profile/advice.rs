@@ -46,8 +46,12 @@ pub(super) fn advice(
                 Resource::Barriers => format!("at most {} barriers per block", step.at_most),
                 Resource::Blocks => continue,
             };
+            let more = match step.blocks_per_sm.saturating_sub(found.blocks_per_sm) {
+                1 => "one more block".to_owned(),
+                n => format!("{n} more blocks"),
+            };
             say(format!(
-                "{change} gives one more block per SM: occupancy {} -> {} %",
+                "{change} gives {more} per SM: occupancy {} -> {} %",
                 decimal(found.fraction() * 100.0, 1),
                 decimal(step.fraction * 100.0, 1)
             ));
@@ -95,6 +99,8 @@ pub(super) fn advice(
         .filter(|r| r.kind == RuleKind::Optimization)
         .filter_map(|r| {
             let speedup = r.estimated_speedup_pct.filter(|s| *s >= 2.0)?;
+            // A local estimate is about the unit that the rule looks at, not about the time of the kernel.
+            (r.speedup_scope.as_deref() != Some("local")).then_some(())?;
             Some(Advice { text: format!("the profiler's rule {}", r.name), estimated_speedup_pct: Some(speedup) })
         })
         .collect();

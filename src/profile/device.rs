@@ -44,7 +44,7 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         && gpu.compute_capability != capability
     {
         assumptions.push(format!(
-            "the file says compute capability {capability}, {} has {}: limits are the file's",
+            "the file says compute capability {capability}, {} has {}: limits are the file's, peaks and roofs those of a GPU that it did not run on",
             gpu.name, gpu.compute_capability
         ));
     }
@@ -71,7 +71,7 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         let hint = if fitting.is_empty() {
             "--gpu NAME or FILE.toml adds them".to_owned()
         } else {
-            format!("--gpu {} adds them", fitting.join(" or "))
+            format!("--gpu FILE.toml adds them, or --gpu NAME if it ran on {}", fitting.join(" or "))
         };
         let name = observed
             .name
@@ -89,9 +89,13 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         (Some(gpu), _) => gpu.name.clone(),
         (None, Some(name)) => name.clone(),
         (None, None) => {
-            let capability = observed.compute_capability.as_deref().unwrap_or("unknown");
-            let sms = observed.sm_count.map_or(String::new(), |n| format!(", {n} SMs"));
-            format!("GPU of compute capability {capability}{sms}")
+            let capability = observed.compute_capability.as_ref().map(|c| format!("compute capability {c}"));
+            let facts: Vec<String> =
+                capability.into_iter().chain(observed.sm_count.map(|n| format!("{n} SMs"))).collect();
+            match facts.is_empty() {
+                true => "a GPU that the file does not name".to_owned(),
+                false => format!("GPU of {}", facts.join(", ")),
+            }
         }
     };
     Device { name, gpu, limits, sm_count, max_clock: observed.max_sm_clock, assumptions, missing }

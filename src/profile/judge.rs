@@ -13,7 +13,7 @@ use crate::{
     roofline::{Point, above_roof, points, roofline},
     schedule::{Schedule, schedule},
     time::{Bound, Timing},
-    units::{Bytes, Flops, decimal, significant},
+    units::{Bytes, BytesPerSecond, Flops, decimal, significant},
 };
 
 /// A figure that both the file and the model state.
@@ -90,7 +90,8 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         }
         _ => None,
     };
-    let bound = bound(&observed, &points);
+    let peak_dram = device.gpu.as_ref().map(|gpu| gpu.memory.dram.bandwidth);
+    let bound = bound(&observed, &points).or_else(|| dram_alone(&observed, peak_dram?));
     let advice = advice::advice(
         &observed,
         &device,
@@ -120,7 +121,7 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
 /// The tool's shared-memory limit uses the carve-out configured for the launch. The versions of 2019 and 2020, which
 /// do not state the driver's share either, used the SM's maximum.
 fn resources(observed: &ObservedKernel) -> Option<Resources> {
-    let bytes = |m: Option<super::Measured<Bytes>>| m.map(|m| m.value.get().round() as u32);
+    let bytes = |m: Option<super::Measured<Bytes>>| m.map(|m| whole(m.value.get(), m.half_width.get()));
     let configured = bytes(observed.shared_configuration).filter(|_| observed.driver_shared.is_some());
     Some(Resources {
         threads_per_block: observed.threads_per_block.filter(|t| *t > 0)?,
@@ -131,6 +132,16 @@ fn resources(observed: &ObservedKernel) -> Option<Resources> {
         opt_in: true,
         barriers: observed.barriers_per_block.unwrap_or(1),
     })
+}
+
+/// Bytes of a size that is printed with two decimals, such as 8.19 kB: the whole KiB, else the whole 128 B, that the
+/// text may stand for.
+fn whole(printed: f64, half_width: f64) -> u32 {
+    let stands_for = |unit: f64| {
+        let near = (printed / unit).round() * unit;
+        ((near - printed).abs() <= half_width).then_some(near)
+    };
+    stands_for(1024.0).or_else(|| stands_for(128.0)).unwrap_or(printed).round() as u32
 }
 
 /// The GPU with its units at the clock of the profile: profilers lock the base clock.
@@ -251,6 +262,14 @@ fn bound(observed: &ObservedKernel, points: &[(Point, Vec<String>)]) -> Option<(
         return Some((Bound::Latency, evidence));
     }
     Some((if nearest.on_slope { Bound::Memory } else { Bound::Math }, evidence))
+}
+
+/// Traffic near the DRAM's peak says memory-bound even where nothing else is known; little traffic says nothing.
+fn dram_alone(observed: &ObservedKernel, peak: BytesPerSecond) -> Option<(Bound, String)> {
+    let bytes = observed.dram_read.zip(observed.dram_write).map(|(r, w)| r + w).or(observed.dram_bytes)?;
+    let share = bytes / observed.duration.filter(|d| d.get() > 0.0)? / peak * 100.0;
+    let evidence = format!("{} % of the DRAM's peak bandwidth {peak}", decimal(share, 1));
+    (NEAR_ROOF_PCT..=100.0).contains(&share).then_some((Bound::Memory, evidence))
 }
 
 fn missing(observed: &ObservedKernel, device: &Device) -> Vec<String> {

@@ -94,7 +94,12 @@ impl KernelSpec {
 
     fn extent(&self, key: &str, dims: super::Dims, most: [u64; 3], what: &str) -> Result<u64, ScenarioError> {
         if let Some((axis, value, most)) = dims.outside(most) {
-            let rule = format!("{axis} is {value}, it must be at least 1 and at most {most} {what}");
+            // The launch knows how many threads the GPU allows in all; this is only about numbers beyond any GPU.
+            let rule = match (what, value) {
+                ("threads", 1025..) => format!("{axis} is {value}; a block has at most 1024 threads"),
+                ("threads", 0) => format!("{axis} is 0; a block has 1 to 1024 threads"),
+                _ => format!("{axis} is {value}, it must be at least 1 and at most {most} {what}"),
+            };
             return Err(self.bad(key, dims, rule));
         }
         dims.total().ok_or_else(|| self.bad(key, dims, format!("more than 2^64 {what}")))
