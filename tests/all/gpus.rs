@@ -12,8 +12,9 @@ use wavecast::{
 
 use crate::common::{block, close, gpu, kernel, pipe, run, what_if};
 
-/// Length of `gpus/deviations.toml`; it may only shrink.
-const MOST_DEVIATIONS: usize = 2;
+/// Length of `gpus/deviations.toml`; for the GPUs here it may only shrink. Raised from 2 with the H20, whose FP32 peak no
+/// clock of its chip reaches, and with B300 and GB300, whose INT8 peak holds at another clock than their tensor peaks.
+const MOST_DEVIATIONS: usize = 5;
 
 #[test]
 fn published_peaks_are_the_derived_ones() {
@@ -91,7 +92,7 @@ fn names_are_unique_and_resolve() {
             assert_eq!(catalog.find(name).unwrap().gpu.id, gpu.id, "{name}");
         }
     }
-    assert!(catalog.gpus().count() >= 21);
+    assert!(catalog.gpus().count() >= 60);
     for (driver, id) in [
         ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
         ("NVIDIA H100 PCIe", "h100-pcie-80gb"),
@@ -110,6 +111,37 @@ fn names_are_unique_and_resolve() {
         ("NVIDIA GeForce RTX 5090", "rtx-5090"),
         ("nvidia l40s", "l40s"),
         ("NVIDIA A10", "a10"),
+        ("Tesla M40 24GB", "m40-24gb"),
+        ("Tesla P100-PCIE-12GB", "p100-pcie-12gb"),
+        ("Tesla P100-PCIE-16GB", "p100-pcie-16gb"),
+        ("NVIDIA GeForce GTX 1080 Ti", "gtx-1080-ti"),
+        ("Tesla V100-PCIE-16GB", "v100-pcie-16gb"),
+        ("Tesla V100-PCIE-32GB", "v100-pcie-32gb"),
+        ("NVIDIA TITAN V", "titan-v"),
+        ("NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"),
+        ("NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"),
+        ("NVIDIA A800-SXM4-80GB", "a800-sxm4-80gb"),
+        ("NVIDIA A10G", "a10g"),
+        ("NVIDIA GeForce RTX 3070", "rtx-3070"),
+        ("NVIDIA RTX A6000", "rtx-a6000"),
+        ("NVIDIA L40", "l40"),
+        ("NVIDIA GeForce RTX 4060", "rtx-4060"),
+        ("NVIDIA GeForce RTX 4070", "rtx-4070"),
+        ("NVIDIA GeForce RTX 4080", "rtx-4080"),
+        ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"),
+        ("NVIDIA H20", "h20"),
+        ("NVIDIA H200 NVL", "h200-nvl"),
+        ("NVIDIA GH200 480GB", "gh200-96gb"),
+        ("NVIDIA GH200 144G HBM3e", "gh200-144gb"),
+        ("NVIDIA GB200", "gb200"),
+        ("NVIDIA B300 SXM6 AC", "b300"),
+        ("NVIDIA GB300", "gb300"),
+        ("NVIDIA GB10", "gb10"),
+        ("NVIDIA Thor", "jetson-thor-t5000"),
+        ("NVIDIA GeForce RTX 5070", "rtx-5070"),
+        ("NVIDIA GeForce RTX 5080", "rtx-5080"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000-workstation"),
+        ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtx-pro-6000-max-q"),
     ] {
         let found = catalog.find(driver).unwrap();
         assert_eq!((found.gpu.id.as_str(), found.assumption), (id, None), "{driver}");
@@ -122,8 +154,20 @@ fn open_names_say_what_they_assume_and_similar_names_are_refused() {
     let h100 = catalog.find("h100").unwrap();
     assert_eq!(h100.gpu.id, "h100-sxm5-80gb");
     assert!(h100.assumption.unwrap().contains("SXM5"));
+    // Driver strings that two products share.
+    for (driver, id, differs) in [
+        ("NVIDIA GeForce RTX 2060", "rtx-2060-6gb", "12 GB"),
+        ("NVIDIA GeForce RTX 3060", "rtx-3060-12gb", "8 GB"),
+        ("NVIDIA GeForce RTX 3080", "rtx-3080-10gb", "12 GB"),
+        ("NVIDIA GeForce RTX 5060 Ti", "rtx-5060-ti-16gb", "8 GB"),
+        ("Orin", "jetson-agx-orin-64gb", "32 GB"),
+    ] {
+        let found = catalog.find(driver).unwrap();
+        assert_eq!(found.gpu.id, id, "{driver}");
+        assert!(found.assumption.unwrap().contains(differs), "{driver}");
+    }
     for (name, near) in
-        [("GB300", "b200"), ("B300", "b200"), ("H10", "h100"), ("RTX 409", "rtx-4090"), ("A1000", "a10")]
+        [("GB400", "gb300"), ("B400", "b300"), ("H10", "h100"), ("RTX 409", "rtx-4090"), ("A1000", "a10")]
     {
         match catalog.find(name) {
             Err(GpuError::Unknown { near: found, .. }) => {
@@ -199,6 +243,8 @@ fn bad_what_ifs_name_the_key_the_value_and_the_cure() {
         ("latency.dram=0 cycles", &["latency.dram", "more than 0"]),
         ("calibration.dram_efficiency=1.5", &["dram_efficiency", "at most 1"]),
         ("calibration.dram_efficiency=0", &["dram_efficiency", "above 0"]),
+        ("rates.tensor_cap=1.5", &["rates.tensor_cap", "above 0 and at most 1"]),
+        ("rates.fp64_cap=0", &["rates.fp64_cap", "above 0 and at most 1"]),
         ("compute_capability=9.9", &["9.9", "9.0"]),
         ("limits.sub_partitions=0", &["sub_partitions", "at least 1"]),
         ("sm.count", &["KEY=VALUE"]),
@@ -234,6 +280,8 @@ fn bad_files_are_refused_with_line_and_caret() {
         ("tensor = \"1830 MHz\"\n", "", &["clocks.tensor", "rates.tensor"]),
         ("\"9.0\"", "\"9.9\"", &["9.9", "no limits are known"]),
         ("partitions = 2", "partitions = 3", &["partitions = 3", "1 or 2"]),
+        ("sparsity = 2.0", "tensor_cap = -0.5", &["rates.tensor_cap", "above 0 and at most 1"]),
+        ("sparsity = 2.0", "tensor_cap = nan", &["rates.tensor_cap", "above 0 and at most 1"]),
         ("fp8 = { fp32 = 8192", "fp9 = { fp32 = 8192", &["fp9", "^"]),
     ] {
         assert!(text.contains(from), "the H100 file changed: {from}");
@@ -242,6 +290,13 @@ fn bad_files_are_refused_with_line_and_caret() {
             assert!(message.contains(part), "{to}: `{message}` does not say `{part}`");
         }
     }
+    let h20 = catalog.text("h20").unwrap();
+    let message = catalog.read("mine", &h20.replacen("\nfp64 = 128\n", "\n", 1), &[]).unwrap_err().to_string();
+    assert!(message.contains("rates.fp64_cap") && message.contains("absent where"), "{message}");
+    let p100 = catalog.text("p100-sxm2").unwrap();
+    let message = catalog.read("mine", &p100.replacen("special = 16", "special = 16\ntensor_cap = 0.5", 1), &[]);
+    let message = message.unwrap_err().to_string();
+    assert!(message.contains("rates.tensor_cap") && message.contains("absent where"), "{message}");
     assert!(catalog.read("mine", "", &[]).is_err() && catalog.read("mine", "\u{0}", &[]).is_err());
 }
 
