@@ -266,22 +266,15 @@ fn meant(
             return value(&field, number.to_string(), "more than 0");
         }
     }
-    let caps = [
-        ("rates.tensor_cap", file.rates.tensor_cap, !file.rates.tensor.is_empty(), "absent where rates.tensor is"),
-        (
-            "rates.fp64_cap",
-            file.rates.fp64_cap,
-            file.rates.vector.contains_key(&DataType::Fp64),
-            "absent where rates.vector.fp64 is",
-        ),
-    ];
-    for (field, cap, has_rate, rule) in caps {
-        let Some(cap) = cap else { continue };
-        if !(cap > 0.0 && cap <= 1.0) {
-            return value(field, cap.to_string(), "above 0 and at most 1");
-        }
-        if !has_rate {
-            return value(field, cap.to_string(), rule);
+    let (rates, fp64) = (&file.rates, DataType::Fp64);
+    for (field, cap, capped, rule) in [
+        ("rates.tensor_cap", rates.tensor_cap, !rates.tensor.is_empty(), "absent where rates.tensor is"),
+        ("rates.fp64_cap", rates.fp64_cap, rates.vector.contains_key(&fp64), "absent where rates.vector.fp64 is"),
+    ] {
+        match cap {
+            Some(cap) if !(cap > 0.0 && cap <= 1.0) => return value(field, cap.to_string(), "above 0 and at most 1"),
+            Some(cap) if !capped => return value(field, cap.to_string(), rule),
+            _ => {}
         }
     }
     if !matches!(file.memory.l2.partitions, 1 | 2) {

@@ -4,6 +4,7 @@ mod architecture;
 mod bandwidth_curve;
 mod common;
 mod gpus;
+mod gpus_names;
 mod guide_numbers;
 mod laws;
 mod ncu;
