@@ -5,6 +5,7 @@ mod bandwidth_curve;
 mod common;
 mod console;
 mod gpus;
+mod gpus_names;
 mod guide_numbers;
 mod laws;
 mod ncu;
