@@ -25,6 +25,9 @@ pub struct Device {
     pub missing: Vec<String>,
 }
 
+/// Products of one capability that a hint names.
+const NAMED: usize = 3;
+
 /// Resolves the device of a launch. `chosen` is the GPU that the user named; it wins over the file's name, and a
 /// contradiction to the file's facts is reported.
 pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>) -> Device {
@@ -71,7 +74,9 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         let hint = if fitting.is_empty() {
             "--gpu NAME or FILE.toml adds them".to_owned()
         } else {
-            format!("--gpu FILE.toml adds them, or --gpu NAME if it ran on {}", fitting.join(" or "))
+            let more = if fitting.len() > NAMED { " or another of `gpus list`" } else { "" };
+            let some = fitting[..fitting.len().min(NAMED)].join(" or ");
+            format!("--gpu FILE.toml adds them, or --gpu NAME if it ran on {some}{more}")
         };
         let name = observed
             .name
