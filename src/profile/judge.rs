@@ -303,3 +303,33 @@ impl Judged {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{gpu::Catalog, profile::ObservedDevice};
+
+    #[test]
+    fn sizes_printed_with_two_decimals_are_whole_again() {
+        // `Shared Memory Configuration Size` of 8 and 100 KiB, and a block of 1.5 KiB, as Nsight Compute prints them.
+        assert_eq!([whole(8190.0, 5.0), whole(102_400.0, 5.0), whole(1540.0, 5.0)], [8192, 102_400, 1536]);
+        assert_eq!([whole(0.0, 0.0), whole(1000.0, 0.0), whole(20.0, 0.0)], [0, 1000, 20]);
+    }
+
+    #[test]
+    fn traffic_alone_names_the_memory_bound_and_nothing_else() {
+        let catalog = Catalog::embedded().unwrap();
+        let gpu = catalog.find("l4").unwrap().gpu;
+        let judged = |bytes: f64| {
+            let observed = ObservedKernel {
+                duration: Some(crate::units::Seconds(1e-3)),
+                dram_bytes: Some(Bytes(bytes)),
+                ..ObservedKernel::default()
+            };
+            judge(observed, super::super::device(&catalog, &ObservedDevice::default(), Some(&gpu))).bound
+        };
+        let (bound, evidence) = judged(240e6).unwrap();
+        assert_eq!((bound, evidence.as_str()), (Bound::Memory, "80 % of the DRAM's peak bandwidth 300 GB/s"));
+        assert_eq!((judged(30e6), judged(400e6)), (None, None));
+    }
+}

@@ -31,7 +31,9 @@ pub(super) fn hanging(out: &mut String, head: &str, text: &str, width: usize) {
 /// The text without control characters and marks of writing direction, which could move the cursor, break a table or
 /// turn a line around.
 pub(super) fn clean(text: &str) -> String {
-    let moves = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let moves = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     text.chars().map(|c| if moves(c) { ' ' } else { c }).collect()
 }
 

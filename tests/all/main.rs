@@ -1,7 +1,9 @@
 //! All integration tests in one binary, so that the library is linked once.
 
 mod architecture;
+mod bad_input;
 mod bandwidth_curve;
+mod cli;
 mod common;
 mod gpus;
 mod guide_numbers;
@@ -9,6 +11,7 @@ mod laws;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
+mod place;
 mod questions;
 mod report;
 mod scenarios;
