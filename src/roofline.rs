@@ -131,6 +131,8 @@ pub struct Point {
     pub rate: FlopsPerSecond,
     /// min(peak of the pipes used, intensity x bandwidth).
     pub attainable: FlopsPerSecond,
+    /// Whether the bandwidth is the lower of the two.
+    pub on_slope: bool,
 }
 
 impl Point {
@@ -157,8 +159,9 @@ pub fn points(roofline: &Roofline, kernel: &Kernel, time: Seconds, from_dram: f6
                 _ => asked,
             };
             let bandwidth = roofline.roof(level)?.peak;
-            let attainable = peak.min(intensity * bandwidth);
-            Some(Point { level, intensity, rate: kernel.flops() / time, attainable })
+            let slope = intensity * bandwidth;
+            let on_slope = slope < peak;
+            Some(Point { level, intensity, rate: kernel.flops() / time, attainable: peak.min(slope), on_slope })
         })
         .collect()
 }
@@ -170,10 +173,7 @@ pub fn above_roof(gpu: &Gpu, point: &Point, operations: &[(Pipe, Flops)], clock:
         return Vec::new();
     }
     let mut reasons = Vec::new();
-    // The margin is for rounding: a peak divided out of a time differs in its last digit.
-    let below = |peak: FlopsPerSecond| point.attainable < peak * (1.0 - 1e-9);
-    let memory_binds = roofline(gpu, Some(clock)).mixed_peak(operations).is_none_or(below);
-    if memory_binds {
+    if point.on_slope {
         if point.level == Level::Dram {
             reasons.push("the data come from L2, not DRAM: a working set below the L2 size, or traffic counted as if every access reached DRAM".to_owned());
         }

@@ -184,6 +184,6 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         rows,
     };
     output.emit(&table.render(output.format)?)?;
-    world::note(output.quiet, &format!("{count} peaks of {} GPUs checked, {failed} failed", gpus.len()));
+    world::note(output.quiet, &format!("{count} peaks of {} GPU(s) checked, {failed} failed", gpus.len()));
     Ok(if failed > 0 { EXIT_CHECK } else { EXIT_OK })
 }

@@ -33,10 +33,10 @@ pub struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 32)]
     regs: u64,
     /// Static shared memory per block, such as "16 KiB"
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Resources")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B", help_heading = "Resources")]
     static_smem: Bytes,
     /// Dynamic shared memory per block
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Resources")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B", help_heading = "Resources")]
     dynamic_smem: Bytes,
     /// Preferred share of shared memory in percent
     #[arg(long, value_name = "PERCENT", help_heading = "Resources")]
@@ -54,16 +54,28 @@ pub struct Args {
     #[arg(long = "op", value_name = "UNIT=AMOUNT", value_parser = operation, help_heading = "Work and traffic")]
     operations: Vec<(Pipe, Flops)>,
     /// Bytes read from DRAM and used
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Work and traffic")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "0 B",
+        help_heading = "Work and traffic"
+    )]
     dram_read: Bytes,
     /// Bytes written to DRAM
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Work and traffic")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "0 B",
+        help_heading = "Work and traffic"
+    )]
     dram_write: Bytes,
     /// Bytes read from L2; without it the DRAM traffic passes once
-    #[arg(long, value_name = "SIZE", help_heading = "Work and traffic")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = "Work and traffic")]
     l2_read: Option<Bytes>,
     /// Bytes written to L2
-    #[arg(long, value_name = "SIZE", help_heading = "Work and traffic")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = "Work and traffic")]
     l2_write: Option<Bytes>,
     /// 32-byte sectors that one load of a warp touches (4 = coalesced 4-byte loads)
     #[arg(long, value_name = "COUNT", help_heading = "Work and traffic")]
@@ -75,19 +87,37 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 4.0, help_heading = "Work and traffic")]
     access_bytes: f64,
     /// Bytes read from shared memory
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Work and traffic")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "0 B",
+        help_heading = "Work and traffic"
+    )]
     shared_read: Bytes,
     /// Bytes written to shared memory
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Work and traffic")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "0 B",
+        help_heading = "Work and traffic"
+    )]
     shared_write: Bytes,
     /// Accesses that one bank serves after each other, 1 to 32
     #[arg(long, value_name = "WAYS", help_heading = "Work and traffic")]
     bank_conflict: Option<f64>,
     /// Bytes touched between two uses of the same data: what fits in L2 is found there
-    #[arg(long, value_name = "SIZE", help_heading = "Work and traffic")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = "Work and traffic")]
     reuse_distance: Option<Bytes>,
     /// Bytes that a thread spills and reloads
-    #[arg(long, value_name = "SIZE", default_value = "0 B", help_heading = "Work and traffic")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "0 B",
+        help_heading = "Work and traffic"
+    )]
     spill: Bytes,
     /// Bytes of loads that a thread has outstanding
     #[arg(long, value_name = "BYTES", help_heading = "Concurrency")]

@@ -41,10 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     regs: u32,
     /// Static shared memory per block, such as "16 KiB"
-    #[arg(long, value_name = "SIZE", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
     static_smem: Bytes,
     /// Dynamic shared memory per block
-    #[arg(long, value_name = "SIZE", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
     dynamic_smem: Bytes,
     /// Preferred share of shared memory in percent; without it as much as the SM has
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -161,7 +161,7 @@ impl Answer {
                 Resource::Shared => {
                     format!("at most {} of shared memory per block", advice::exact_bytes(s.at_most))
                 }
-                Resource::Warps => format!("blocks of at most {} threads", s.at_most),
+                Resource::Warps => format!("at most {} threads per block", s.at_most),
                 Resource::Barriers => format!("at most {} barriers per block", s.at_most),
                 Resource::Blocks => "larger blocks".into(),
             };
@@ -177,7 +177,11 @@ impl Answer {
             };
             format!("{change} {outcome}")
         };
-        let mut steps: Vec<String> = advice::next_steps(limits, &resources, &found).into_iter().map(step).collect();
+        // A full SM gains nothing from another block.
+        let useful = |s: &advice::NextStep| s.blocks_per_sm <= found.blocks_per_sm || s.fraction > found.fraction();
+        let open = found.active_warps() < found.max_warps;
+        let steps = advice::next_steps(limits, &resources, &found).into_iter().filter(|s| open && useful(s));
+        let mut steps: Vec<String> = steps.map(step).collect();
         if found.blocks_per_sm == 0 {
             if let Some(block) = advice::largest_block(limits, &resources) {
                 steps.push(format!("the largest legal block is {block} threads"));
@@ -279,8 +283,8 @@ impl Answer {
 
     fn json(&self) -> serde_json::Value {
         let limit = |resource| match self.found.limits.of(resource) {
-            BlockLimits::UNLIMITED => serde_json::Value::Null,
-            blocks => blocks.into(),
+            BlockLimits::UNLIMITED => "inf".into(),
+            blocks => serde_json::Value::from(blocks),
         };
         json!({
             "schema": "wavecast.occupancy/1",

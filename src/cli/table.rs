@@ -113,7 +113,9 @@ impl Table {
             table.set_content_arrangement(ContentArrangement::Dynamic);
             table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
         }
-        table.set_header(self.columns.iter().map(|(heading, _)| *heading));
+        // A Markdown header is one line.
+        let line = if width.is_some() { "\n" } else { " " };
+        table.set_header(self.columns.iter().map(|(heading, _)| heading.replace('\n', line)));
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| {
                 let align = if matches!(cell, Cell::Text(_)) { CellAlignment::Left } else { CellAlignment::Right };

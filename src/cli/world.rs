@@ -37,11 +37,18 @@ pub fn replace<E>(path: &Path, fill: impl FnOnce(&mut fs::File) -> std::result::
 where
     E: Into<anyhow::Error>,
 {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let what = || format!("`{}` cannot be written", path.display());
-    if path.is_dir() {
+    // The file behind a link is replaced, not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if target.is_dir() {
         bail!("{}: it is a folder", what());
     }
+    // Devices and pipes are written to: replacing /dev/null by a file would harm everybody.
+    if fs::metadata(&target).is_ok_and(|m| !m.is_file()) {
+        let mut stream = fs::OpenOptions::new().write(true).open(&target).with_context(what)?;
+        return fill(&mut stream).map_err(Into::into).with_context(what);
+    }
+    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let problem = if folder.exists() { "is a file, not a folder" } else { "does not exist" };
         bail!("{}: `{}` {problem}", what(), folder.display());
@@ -52,10 +59,10 @@ where
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(path).map_or(0o644, |m| m.permissions().mode());
+        let mode = fs::metadata(&target).map_or(0o644, |m| m.permissions().mode());
         temporary.as_file().set_permissions(fs::Permissions::from_mode(mode)).with_context(what)?;
     }
-    temporary.persist(path).map_err(|e| e.error).with_context(what)?;
+    temporary.persist(&target).map_err(|e| e.error).with_context(what)?;
     Ok(())
 }
 

@@ -33,23 +33,25 @@ pub(super) fn advice(
     if let Some(plan) = plan {
         grid(plan, bound, &mut say);
     }
-    if let (Some(Bound::Latency), Some(resources), Some(found), Some(limits)) =
-        (bound, resources, found, &device.limits)
+    // More blocks per SM only help a grid that has them.
+    let grid_fills = plan.is_none_or(|p| p.waves() > 1.0);
+    if let (Some(Bound::Latency), Some(resources), Some(found), Some(limits), true) =
+        (bound, resources, found, &device.limits, grid_fills)
     {
-        for step in next_steps(limits, resources, found).iter().filter(|s| s.blocks_per_sm > found.blocks_per_sm) {
+        for step in next_steps(limits, resources, found).iter().filter(|s| s.fraction > found.fraction()) {
             let change = match step.resource {
                 Resource::Registers => format!("at most {} registers per thread", step.at_most),
                 Resource::Shared => format!("at most {} of shared memory per block", exact_bytes(step.at_most)),
-                Resource::Warps => format!("blocks of at most {} threads", step.at_most),
+                Resource::Warps => format!("at most {} threads per block", step.at_most),
                 Resource::Barriers => format!("at most {} barriers per block", step.at_most),
                 Resource::Blocks => continue,
             };
-            let more = match step.blocks_per_sm - found.blocks_per_sm {
+            let more = match step.blocks_per_sm.saturating_sub(found.blocks_per_sm) {
                 1 => "one more block".to_owned(),
                 n => format!("{n} more blocks"),
             };
             say(format!(
-                "{change} give {more} per SM: occupancy {} -> {} %",
+                "{change} gives {more} per SM: occupancy {} -> {} %",
                 decimal(found.fraction() * 100.0, 1),
                 decimal(step.fraction * 100.0, 1)
             ));

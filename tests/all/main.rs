@@ -5,8 +5,10 @@ mod bad_input;
 mod bandwidth_curve;
 mod cli;
 mod common;
+mod console;
 mod gpus;
 mod guide_numbers;
+mod judged;
 mod laws;
 mod ncu;
 mod ncu_launches;
@@ -16,3 +18,5 @@ mod questions;
 mod report;
 mod scenarios;
 mod time_laws;
+#[cfg(unix)]
+mod world;

@@ -184,7 +184,7 @@ fn q27_q41_a_matrix_vector_product_is_held_by_its_bytes() {
 /// A measured point of bf16 matrix work at high intensity on a GPU.
 fn point(name: &str, unit: &str, rate: f64) -> Point {
     let attainable = gpu(name).peak(pipe(unit)).unwrap();
-    Point { level: Level::Dram, intensity: FlopsPerByte(1e4), rate: FlopsPerSecond(rate), attainable }
+    Point { level: Level::Dram, intensity: FlopsPerByte(1e4), rate: FlopsPerSecond(rate), attainable, on_slope: false }
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn q35_q37_q39_points_above_a_roof_are_explained() {
     let rtx = gpu("rtx-4090");
     let stream = FlopsPerByte(0.1);
     let attainable = stream * rtx.memory.dram.bandwidth;
-    let resident = Point { level: Level::Dram, intensity: stream, rate: attainable * 3.0, attainable };
+    let resident = Point { level: Level::Dram, intensity: stream, rate: attainable * 3.0, attainable, on_slope: true };
     let reasons = above_roof(&rtx, &resident, &work, rtx.clocks.vector);
     assert!(reasons[0].contains("L2"), "Q39: {reasons:?}");
 }
