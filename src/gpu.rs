@@ -128,13 +128,17 @@ pub struct FamilyAlias {
 }
 
 impl Gpu {
-    /// Operations per SM and cycle of a pipe, with sparsity as its factor; absent where the GPU has no such unit.
+    /// Operations per SM and cycle of a pipe that the product lets through, with sparsity as its factor; absent where the
+    /// GPU has no such unit.
     pub fn rate(&self, pipe: Pipe) -> Option<f64> {
         match pipe {
-            Pipe::Vector(data) => self.rates.vector.get(&data).copied(),
+            Pipe::Vector(data) => {
+                let cap = if data == DataType::Fp64 { self.rates.fp64_cap } else { None };
+                Some(self.rates.vector.get(&data)? * cap.unwrap_or(1.0))
+            }
             Pipe::Special => Some(self.rates.special),
             Pipe::Tensor { input, accumulate, sparse } => {
-                let dense = *self.rates.tensor.get(&input)?.get(&accumulate)?;
+                let dense = *self.rates.tensor.get(&input)?.get(&accumulate)? * self.rates.tensor_cap.unwrap_or(1.0);
                 if sparse { Some(dense * self.rates.sparsity?) } else { Some(dense) }
             }
         }
@@ -204,5 +208,31 @@ mod tests {
         assert_eq!(tera("tensor.bf16.sparse"), Some(1978.9));
         assert_eq!(tera("vector.fp32"), Some(66.9));
         assert_eq!(tera("tensor.fp4"), None);
+    }
+    #[test]
+    fn a_capped_rate_keeps_the_clock_of_the_silicon() {
+        let catalog = Catalog::embedded().expect("embedded files are valid");
+        let h20 = catalog.find("H20").expect("H20 is in the catalog").gpu;
+        let tera = |text: &str| h20.peak(text.parse().expect("a pipe")).map(|p| p.get() / 1e12);
+        let near = |text: &str, published: f64| {
+            let derived = tera(text).expect(text);
+            assert!((derived / published - 1.0).abs() < 0.01, "{text}: {derived} and {published}");
+        };
+        near("tensor.bf16", 148.0);
+        near("tensor.bf16.sparse", 296.0);
+        near("tensor.fp8", 296.0);
+        near("vector.fp64", 1.0);
+        let clock = h20.clock("tensor.bf16".parse().expect("a pipe"));
+        assert!(clock.get() > 1.5e9, "463 MHz is no clock of a GH100: {clock}");
+
+        let free = |key: &str| Override { key: key.into(), value: "1".into() };
+        let free = catalog.find_with("H20", &[free("rates.tensor_cap"), free("rates.fp64_cap")]);
+        let free = free.expect("a cap of 1 lets everything through").gpu;
+        for text in ["tensor.bf16", "vector.fp64"] {
+            let pipe = text.parse().expect("a pipe");
+            assert!(free.peak(pipe) > h20.peak(pipe), "{text}");
+        }
+        let fp32 = "vector.fp32".parse().expect("a pipe");
+        assert_eq!(free.peak(fp32), h20.peak(fp32));
     }
 }

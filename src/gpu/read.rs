@@ -99,11 +99,13 @@ impl std::str::FromStr for Override {
 }
 
 /// Fields that a file may lack and a what-if may still set.
-const OPTIONAL_FIELDS: [&str; 12] = [
+const OPTIONAL_FIELDS: [&str; 14] = [
     "sm.gpc_count",
     "clocks.base",
     "clocks.tensor",
     "clocks.tensor_fp64",
+    "rates.tensor_cap",
+    "rates.fp64_cap",
     "memory.l2.bandwidth",
     "memory.shared.l1_bandwidth",
     "latency.dram",
@@ -262,6 +264,17 @@ fn meant(
     for (field, number) in positive.into_iter().map(|(f, n)| (f.to_owned(), n)).chain(rates) {
         if !(number > 0.0 && number.is_finite()) {
             return value(&field, number.to_string(), "more than 0");
+        }
+    }
+    let (rates, fp64) = (&file.rates, DataType::Fp64);
+    for (field, cap, capped, rule) in [
+        ("rates.tensor_cap", rates.tensor_cap, !rates.tensor.is_empty(), "absent where rates.tensor is"),
+        ("rates.fp64_cap", rates.fp64_cap, rates.vector.contains_key(&fp64), "absent where rates.vector.fp64 is"),
+    ] {
+        match cap {
+            Some(cap) if !(cap > 0.0 && cap <= 1.0) => return value(field, cap.to_string(), "above 0 and at most 1"),
+            Some(cap) if !capped => return value(field, cap.to_string(), rule),
+            _ => {}
         }
     }
     if !matches!(file.memory.l2.partitions, 1 | 2) {

@@ -43,6 +43,10 @@ pub struct Rates {
     pub special: f64,
     /// Factor of 2:4 structured sparsity on the tensor rate.
     pub sparsity: Option<f64>,
+    /// Share of every tensor rate that the vendor lets this product use.
+    pub tensor_cap: Option<f64>,
+    /// Share of the FP64 vector rate that the vendor lets this product use.
+    pub fp64_cap: Option<f64>,
     /// Vector rate by data type.
     pub vector: BTreeMap<DataType, f64>,
     /// Tensor rate by input type and accumulate type.

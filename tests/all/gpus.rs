@@ -1,9 +1,9 @@
-//! The GPU catalog: published peaks against derived ones, names, what-ifs, and what is refused.
+//! The GPU catalog: published peaks against derived ones, what-ifs, and what is refused.
 
 use std::collections::BTreeMap;
 
 use wavecast::{
-    gpu::{Catalog, Gpu, GpuError},
+    gpu::{Catalog, Gpu},
     kernel::Level,
     roofline::roofline,
     time::Resource,
@@ -12,8 +12,9 @@ use wavecast::{
 
 use crate::common::{block, close, gpu, kernel, pipe, run, what_if};
 
-/// Length of `gpus/deviations.toml`; it may only shrink.
-const MOST_DEVIATIONS: usize = 2;
+/// Length of `gpus/deviations.toml`; for the GPUs here it may only shrink. Raised from 2 with the H20, whose FP32 peak no
+/// clock of its chip reaches, and with B300 and GB300, whose INT8 peak holds at another clock than their tensor peaks.
+const MOST_DEVIATIONS: usize = 5;
 
 #[test]
 fn published_peaks_are_the_derived_ones() {
@@ -75,76 +76,6 @@ fn hand_checked_peaks() {
 }
 
 #[test]
-fn names_are_unique_and_resolve() {
-    let catalog = Catalog::embedded().unwrap();
-    let normal = |name: &str| name.to_lowercase().replace([' ', '-', '_'], "");
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    for gpu in catalog.gpus() {
-        let open = gpu.family_aliases.iter().map(|a| &a.name);
-        let mut own: Vec<&String> = [&gpu.id, &gpu.name].into_iter().chain(&gpu.aliases).chain(open).collect();
-        own.sort_by_key(|n| normal(n));
-        own.dedup_by_key(|n| normal(n));
-        for name in own {
-            if let Some(other) = seen.insert(normal(name), gpu.id.clone()) {
-                panic!("`{name}` means both {other} and {}", gpu.id);
-            }
-            assert_eq!(catalog.find(name).unwrap().gpu.id, gpu.id, "{name}");
-        }
-    }
-    assert!(catalog.gpus().count() >= 21);
-    for (driver, id) in [
-        ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
-        ("NVIDIA H100 PCIe", "h100-pcie-80gb"),
-        ("NVIDIA H100 NVL", "h100-nvl-94gb"),
-        ("NVIDIA H200", "h200-sxm-141gb"),
-        ("NVIDIA B200", "b200"),
-        ("NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb"),
-        ("NVIDIA A100-SXM4-40GB", "a100-sxm4-40gb"),
-        ("NVIDIA A100 80GB PCIe", "a100-pcie-80gb"),
-        ("Tesla V100-SXM2-16GB", "v100-sxm2-16gb"),
-        ("Tesla V100-SXM2-32GB", "v100-sxm2-32gb"),
-        ("Tesla T4", "t4"),
-        ("Tesla P100-SXM2-16GB", "p100-sxm2"),
-        ("NVIDIA GeForce RTX 3090", "rtx-3090"),
-        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
-        ("NVIDIA GeForce RTX 5090", "rtx-5090"),
-        ("nvidia l40s", "l40s"),
-        ("NVIDIA A10", "a10"),
-    ] {
-        let found = catalog.find(driver).unwrap();
-        assert_eq!((found.gpu.id.as_str(), found.assumption), (id, None), "{driver}");
-    }
-}
-
-#[test]
-fn open_names_say_what_they_assume_and_similar_names_are_refused() {
-    let catalog = Catalog::embedded().unwrap();
-    let h100 = catalog.find("h100").unwrap();
-    assert_eq!(h100.gpu.id, "h100-sxm5-80gb");
-    assert!(h100.assumption.unwrap().contains("SXM5"));
-    for (name, near) in
-        [("GB300", "b200"), ("B300", "b200"), ("H10", "h100"), ("RTX 409", "rtx-4090"), ("A1000", "a10")]
-    {
-        match catalog.find(name) {
-            Err(GpuError::Unknown { near: found, .. }) => {
-                assert!(found.iter().any(|n| n.starts_with(near)), "{name}: {found:?} lacks {near}");
-            }
-            Err(other) => panic!("{name}: {other}"),
-            Ok(found) => panic!("{name} was taken for {}", found.gpu.id),
-        }
-    }
-    assert!(catalog.find("").is_err() && catalog.find(" - ").is_err());
-    let message = catalog.find("RTX 409").unwrap_err().to_string();
-    assert!(message.contains("RTX 409") && message.contains("did you mean rtx-4090"), "{message}");
-    for capability in ["9.9", "8.4", "11.7", "2.0"] {
-        let error = catalog.limits(capability.parse().unwrap()).unwrap_err().to_string();
-        assert!(error.contains(capability) && error.contains("9.0 "), "{error}");
-    }
-    assert!("9".parse::<wavecast::gpu::ComputeCapability>().is_err());
-    assert!("sm_90".parse::<wavecast::gpu::ComputeCapability>().is_err());
-}
-
-#[test]
 fn what_ifs_change_what_they_name_and_nothing_else() {
     let plain = gpu("h100-sxm5-80gb");
     let more = what_if("h100", &["sm.count=144"]).unwrap();
@@ -199,6 +130,8 @@ fn bad_what_ifs_name_the_key_the_value_and_the_cure() {
         ("latency.dram=0 cycles", &["latency.dram", "more than 0"]),
         ("calibration.dram_efficiency=1.5", &["dram_efficiency", "at most 1"]),
         ("calibration.dram_efficiency=0", &["dram_efficiency", "above 0"]),
+        ("rates.tensor_cap=1.5", &["rates.tensor_cap", "above 0 and at most 1"]),
+        ("rates.fp64_cap=0", &["rates.fp64_cap", "above 0 and at most 1"]),
         ("compute_capability=9.9", &["9.9", "9.0"]),
         ("limits.sub_partitions=0", &["sub_partitions", "at least 1"]),
         ("sm.count", &["KEY=VALUE"]),
@@ -234,6 +167,8 @@ fn bad_files_are_refused_with_line_and_caret() {
         ("tensor = \"1830 MHz\"\n", "", &["clocks.tensor", "rates.tensor"]),
         ("\"9.0\"", "\"9.9\"", &["9.9", "no limits are known"]),
         ("partitions = 2", "partitions = 3", &["partitions = 3", "1 or 2"]),
+        ("sparsity = 2.0", "tensor_cap = -0.5", &["rates.tensor_cap", "above 0 and at most 1"]),
+        ("sparsity = 2.0", "tensor_cap = nan", &["rates.tensor_cap", "above 0 and at most 1"]),
         ("fp8 = { fp32 = 8192", "fp9 = { fp32 = 8192", &["fp9", "^"]),
     ] {
         assert!(text.contains(from), "the H100 file changed: {from}");
@@ -242,6 +177,13 @@ fn bad_files_are_refused_with_line_and_caret() {
             assert!(message.contains(part), "{to}: `{message}` does not say `{part}`");
         }
     }
+    let h20 = catalog.text("h20").unwrap();
+    let message = catalog.read("mine", &h20.replacen("\nfp64 = 128\n", "\n", 1), &[]).unwrap_err().to_string();
+    assert!(message.contains("rates.fp64_cap") && message.contains("absent where"), "{message}");
+    let p100 = catalog.text("p100-sxm2").unwrap();
+    let message = catalog.read("mine", &p100.replacen("special = 16", "special = 16\ntensor_cap = 0.5", 1), &[]);
+    let message = message.unwrap_err().to_string();
+    assert!(message.contains("rates.tensor_cap") && message.contains("absent where"), "{message}");
     assert!(catalog.read("mine", "", &[]).is_err() && catalog.read("mine", "\u{0}", &[]).is_err());
 }
 

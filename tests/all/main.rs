@@ -7,6 +7,7 @@ mod cli;
 mod common;
 mod console;
 mod gpus;
+mod gpus_names;
 mod guide_numbers;
 mod judged;
 mod laws;
