@@ -122,9 +122,12 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let used = used_pipes(models.flat_map(|m| &m.launch.kernel.operations), gpu);
     let (memory, compute) = roofs(&roofline(gpu, None), &used);
     let points = placed.iter().flat_map(|j| {
-        let bound = j.bound.as_ref().map_or(time::Bound::Latency, |b| b.0);
+        // Where the file allows no verdict, the roof over the point gives the colour.
+        let roof = |p: &Point| if p.on_slope { time::Bound::Memory } else { time::Bound::Math };
         let name = crate::profile::short_name(&j.observed.name);
-        j.points.iter().map(move |(p, _)| point(&name, p, bound, PointKind::Measured))
+        j.points
+            .iter()
+            .map(move |(p, _)| point(&name, p, j.bound.as_ref().map_or(roof(p), |b| b.0), PointKind::Measured))
     });
     let assumptions = ["dense peaks at the clock of the profile; points are measurements"];
     Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })

@@ -50,7 +50,10 @@ impl FromStr for Check {
         }
         let name = SHORT.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
         match KernelReport::FIELDS.iter().find(|(known, ..)| *known == name) {
-            None => anyhow::bail!("--fail-if: a report has no field `{field}` ({})", names(name)),
+            None => anyhow::bail!(
+                "--fail-if: a report has no field `{field}`; take one of docs/report.md ({})",
+                names(name)
+            ),
             Some((_, unit, _)) if NOT_NUMBERS.contains(unit) => {
                 anyhow::bail!("--fail-if `{text}`: `{name}` is no number ({})", names(name))
             }

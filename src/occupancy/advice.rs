@@ -146,3 +146,18 @@ fn block_sizes(limits: &SmLimits) -> impl DoubleEndedIterator<Item = u32> + use<
     let warp = limits.warp_size;
     (1..=limits.max_threads_per_block / warp).map(move |warps| warps * warp)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smaller_blocks_that_hold_no_more_warps_are_no_step() {
+        let limits = crate::gpu::Catalog::embedded().unwrap().limits("7.0".parse().unwrap()).unwrap();
+        // 10 blocks of 6 warps and 12 of 5 are both 60 of 64 warps.
+        let resources = Resources { threads_per_block: 192, registers_per_thread: 20, ..Resources::default() };
+        let now = occupancy(&limits, &resources);
+        assert_eq!((now.blocks_per_sm, now.active_warps()), (10, 60));
+        assert_eq!(next_steps(&limits, &resources, &now), []);
+    }
+}

@@ -127,3 +127,27 @@ fn grid(plan: &Schedule, bound: Option<Bound>, say: &mut impl FnMut(String)) {
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{gpu::Catalog, profile::ObservedDevice, profile::Rule};
+
+    #[test]
+    fn an_estimate_for_one_unit_is_not_one_for_the_kernel() {
+        let rule = |name: &str, scope: &str| Rule {
+            name: name.into(),
+            section: String::new(),
+            kind: RuleKind::Optimization,
+            text: String::new(),
+            speedup_scope: Some(scope.into()),
+            estimated_speedup_pct: Some(40.0),
+        };
+        let observed =
+            ObservedKernel { rules: vec![rule("Slots", "local"), rule("Stall", "global")], ..Default::default() };
+        let device = super::super::device(&Catalog::embedded().unwrap(), &ObservedDevice::default(), None);
+        let texts: Vec<String> =
+            advice(&observed, &device, None, None, None, None).into_iter().map(|a| a.text).collect();
+        assert_eq!(texts, ["the profiler's rule Stall"]);
+    }
+}

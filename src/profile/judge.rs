@@ -254,10 +254,11 @@ fn bound(observed: &ObservedKernel, points: &[(Point, Vec<String>)]) -> Option<(
         };
         return Some((bound, evidence));
     }
-    // Without throughput metrics the nearest roof decides.
-    let (nearest, _) = points.iter().max_by(|a, b| a.0.share().total_cmp(&b.0.share()))?;
+    // Without throughput metrics the nearest roof decides; one that the launch lies above is the wrong one.
+    let below = points.iter().filter(|(_, above)| above.is_empty()).map(|(point, _)| point);
+    let nearest = below.max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let share = nearest.share() * 100.0;
-    let evidence = format!("{} % of the attainable rate at {}", decimal(share.min(100.0), 1), nearest.level.label());
+    let evidence = format!("{} % of the attainable rate at {}", decimal(share, 1), nearest.level.label());
     if share < NEAR_ROOF_PCT {
         return Some((Bound::Latency, evidence));
     }
@@ -300,5 +301,17 @@ impl Judged {
         unequal
             .map(|c| format!("{}: model {}, file {}", c.figure, significant(c.model, 4), significant(c.file, 6)))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_printed_with_two_decimals_are_whole_again() {
+        // `Shared Memory Configuration Size` of 8 and 100 KiB, and a block of 1.5 KiB, as Nsight Compute prints them.
+        assert_eq!([whole(8190.0, 5.0), whole(102_400.0, 5.0), whole(1540.0, 5.0)], [8192, 102_400, 1536]);
+        assert_eq!([whole(0.0, 0.0), whole(1000.0, 0.0), whole(20.0, 0.0)], [0, 1000, 20]);
     }
 }

@@ -1,16 +1,20 @@
 //! All integration tests in one binary, so that the library is linked once.
 
 mod architecture;
+mod bad_input;
 mod bandwidth_curve;
+mod cli;
 mod common;
 mod console;
 mod gpus;
 mod gpus_names;
 mod guide_numbers;
+mod judged;
 mod laws;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
+mod place;
 mod questions;
 mod report;
 mod scenarios;
