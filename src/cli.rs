@@ -70,7 +70,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if world::is_broken_pipe(&error) => ExitCode::from(EXIT_OK),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            world::note(false, &format!("error: {error:#}"));
             ExitCode::from(EXIT_INPUT)
         }
     }

@@ -59,6 +59,9 @@ impl Resource {
     }
 }
 
+/// Issue within 5 % of a pipe counts as that pipe's own.
+const ISSUE_TIE: f64 = 0.95;
+
 /// What holds a kernel back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
@@ -99,8 +102,10 @@ pub struct TimeEstimate {
     pub estimate: Seconds,
     /// No faster than this: perfect overlap at datasheet rates.
     pub low: Seconds,
-    /// No slower than this within the model: no overlap at all.
+    /// No slower than this within the model: no overlap between SMs, memory levels and ports.
     pub high: Seconds,
+    /// Share by which power lengthens the time of a long tensor kernel, 0 where it does not.
+    pub power_droop: f64,
     /// Every resource that takes any time, in the order math, memory, latency.
     pub terms: Vec<Term>,
     /// Share of the estimate that a grid of whole waves would save, 0 to 1.
@@ -122,7 +127,9 @@ impl TimeEstimate {
             .terms
             .iter()
             .filter(|t| t.resource.bound() == bound && !matches!(t.resource, Resource::Fixed | Resource::Launch));
-        let largest = own.max_by(|a, b| a.time.get().total_cmp(&b.time.get()));
+        // Issue that is no longer than the pipe by more than rounding of instruction counts is the pipe's own issue.
+        let weight = |t: &Term| t.time.get() * if t.resource == Resource::Issue { ISSUE_TIE } else { 1.0 };
+        let largest = own.max_by(|a, b| weight(a).total_cmp(&weight(b)));
         let (resource, time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
         if bound != Bound::Latency {
             return (resource, time);
@@ -158,11 +165,12 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
         Timing::Device => Seconds::ZERO,
         Timing::Launch => gpu.calibration.constants.launch_overhead,
     };
-    let device = combine(gpu, &found.terms);
-    let without_tail = combine(gpu, &balanced.terms);
+    let p = gpu.calibration.constants.overlap_exponent;
+    let (device, power_droop) = combine(gpu, &found.terms, p);
+    let (without_tail, _) = combine(gpu, &balanced.terms, p);
+    let (high, _) = combine(gpu, &found.terms, 1.0);
     let work = |pick: fn(&Term) -> Seconds| found.terms.iter().filter(|t| t.resource != Resource::Fixed).map(pick);
     let low = work(|t| t.least).fold(Seconds::ZERO, Seconds::max);
-    let high: Seconds = found.terms.iter().map(|t| t.time).sum::<Seconds>().max(device);
     let mut all = found.terms;
     if overhead.get() > 0.0 {
         all.push(Term { resource: Resource::Launch, time: overhead, least: overhead });
@@ -171,15 +179,16 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
         estimate: device + overhead,
         low: low + overhead,
         high: high + overhead,
+        power_droop,
         terms: all,
         tail_cost: (1.0 - without_tail / device).max(0.0),
         l2_hit: found.l2_hit,
     }
 }
 
-/// Fixed cost plus the p-sum of the terms. What the SM itself does (pipes, issue, waiting) overlaps within an SM
+/// Fixed cost plus the p-sum of the terms, with the share that power adds to it. What the SM itself does (pipes, issue, waiting) overlaps within an SM
 /// and counts once, by its largest; memory levels and the ports of the SMs each count for themselves.
-fn combine(gpu: &Gpu, terms: &[Term]) -> Seconds {
+fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
     let time = |wanted: fn(Resource) -> bool| {
         terms.iter().filter(|t| wanted(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max)
     };
@@ -192,14 +201,14 @@ fn combine(gpu: &Gpu, terms: &[Term]) -> Seconds {
         time(|r| r == Resource::Memory(Level::Shared)),
         time(|r| matches!(r, Resource::SmPorts | Resource::FewSms)),
     ];
-    let body = p_sum(&side, gpu.calibration.constants.overlap_exponent);
+    let body = p_sum(&side, p);
     let fixed = time(|r| r == Resource::Fixed);
     let total = fixed + body;
     // Long tensor kernels lose clock to power: t (1 + pw u t / (t + 3 ms)), u = share of the math term.
     let tensor = time(|r| matches!(r, Resource::Pipe(Pipe::Tensor { .. })));
     let share = if total.get() > 0.0 { (tensor / total).min(1.0) } else { 0.0 };
     let droop = gpu.calibration.power_droop * share * (total / (total + DROOP_TIME));
-    total * (1.0 + droop)
+    (total * (1.0 + droop), droop)
 }
 
 /// Time scale of the power droop, set by hand in the fit of the shared constants.

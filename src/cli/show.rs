@@ -57,6 +57,11 @@ impl Outcome {
 
     /// Adds a profiled launch.
     pub fn add_judged(&mut self, judged: Judged) {
+        for contradiction in &judged.device.contradictions {
+            if !self.warnings.contains(contradiction) {
+                self.warnings.push(contradiction.clone());
+            }
+        }
         for assumption in &judged.device.assumptions {
             if !self.assumptions.contains(assumption) {
                 self.assumptions.push(assumption.clone());

@@ -82,7 +82,8 @@ pub fn emit(output: Option<&Path>, text: &str) -> Result<()> {
 /// Says something to the person at the terminal, beside the results.
 pub fn note(quiet: bool, text: &str) {
     if !quiet {
-        eprintln!("{text}");
+        // Nobody may be listening: a closed standard error is no reason to fail.
+        let _ = writeln!(io::stderr().lock(), "{text}");
     }
 }
 

@@ -27,11 +27,12 @@ pub(super) fn advice(
     found: Option<&Occupancy>,
     plan: Option<&Schedule>,
     bound: Option<Bound>,
+    tail_cost: Option<f64>,
 ) -> Vec<Advice> {
     let mut all = Vec::new();
     let mut say = |text: String| all.push(Advice { text, estimated_speedup_pct: None });
     if let Some(plan) = plan {
-        grid(plan, bound, &mut say);
+        grid(plan, bound, tail_cost, &mut say);
     }
     // More blocks per SM only help a grid that has them.
     let grid_fills = plan.is_none_or(|p| p.waves() > 1.0);
@@ -110,7 +111,7 @@ pub(super) fn advice(
 }
 
 /// Too few blocks always matters; a tail only where neither memory nor a long launch hides it.
-fn grid(plan: &Schedule, bound: Option<Bound>, say: &mut impl FnMut(String)) {
+fn grid(plan: &Schedule, bound: Option<Bound>, tail_cost: Option<f64>, say: &mut impl FnMut(String)) {
     if plan.full_waves() == 0 && plan.busy_sms() < plan.sms {
         say(format!(
             "more blocks: {} leave {} of {} SMs without work",
@@ -118,7 +119,11 @@ fn grid(plan: &Schedule, bound: Option<Bound>, say: &mut impl FnMut(String)) {
             plan.sms - plan.busy_sms(),
             plan.sms
         ));
-    } else if bound != Some(Bound::Memory) && plan.full_waves() > 0 && plan.utilization() < 0.9 {
+    } else if bound != Some(Bound::Memory)
+        && plan.full_waves() > 0
+        && plan.utilization() < 0.9
+        && tail_cost.is_none_or(|cost| cost >= 0.02)
+    {
         say(format!(
             "fill the last wave: {} waves are paid for {} (slots used {} %)",
             plan.whole_waves(),
@@ -147,7 +152,7 @@ mod tests {
             ObservedKernel { rules: vec![rule("Slots", "local"), rule("Stall", "global")], ..Default::default() };
         let device = super::super::device(&Catalog::embedded().unwrap(), &ObservedDevice::default(), None);
         let texts: Vec<String> =
-            advice(&observed, &device, None, None, None, None).into_iter().map(|a| a.text).collect();
+            advice(&observed, &device, None, None, None, None, None).into_iter().map(|a| a.text).collect();
         assert_eq!(texts, ["the profiler's rule Stall"]);
     }
 }

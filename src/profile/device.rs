@@ -21,6 +21,8 @@ pub struct Device {
     pub max_clock: Option<Hertz>,
     /// What had to be assumed.
     pub assumptions: Vec<String>,
+    /// Where the file contradicts the GPU that it or the user names.
+    pub contradictions: Vec<String>,
     /// What neither the file nor the catalog says.
     pub missing: Vec<String>,
 }
@@ -32,6 +34,7 @@ const NAMED: usize = 3;
 /// contradiction to the file's facts is reported.
 pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>) -> Device {
     let mut assumptions = Vec::new();
+    let mut contradictions = Vec::new();
     let mut missing = Vec::new();
     let named = observed.name.as_deref().and_then(|name| catalog.find(name).ok());
     let gpu = match (chosen, named) {
@@ -46,7 +49,7 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
     if let (Some(gpu), Some(capability)) = (&gpu, capability)
         && gpu.compute_capability != capability
     {
-        assumptions.push(format!(
+        contradictions.push(format!(
             "the file says compute capability {capability}, {} has {}: limits are the file's, peaks and roofs those of a GPU that it did not run on",
             gpu.name, gpu.compute_capability
         ));
@@ -54,7 +57,8 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
     if let (Some(gpu), Some(count)) = (&gpu, observed.sm_count)
         && gpu.sm.count != count
     {
-        assumptions.push(format!("the file says {count} SMs, {} has {}: waves use the file's", gpu.name, gpu.sm.count));
+        contradictions
+            .push(format!("the file says {count} SMs, {} has {}: waves use the file's", gpu.name, gpu.sm.count));
     }
     let own = gpu.as_ref().map(|g| g.limits.clone());
     let limits = match capability {
@@ -103,5 +107,5 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
             }
         }
     };
-    Device { name, gpu, limits, sm_count, max_clock: observed.max_sm_clock, assumptions, missing }
+    Device { name, gpu, limits, sm_count, max_clock: observed.max_sm_clock, assumptions, contradictions, missing }
 }

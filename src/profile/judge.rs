@@ -99,6 +99,7 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         found.as_ref(),
         plan.as_ref(),
         bound.as_ref().map(|b| b.0),
+        model.as_ref().map(|m| m.time.tail_cost),
     );
     let missing = missing(&observed, &device);
     Judged {

@@ -225,6 +225,7 @@ fn change_word(change: Change) -> &'static str {
         Change::BankConflicts => "bank_conflicts",
         Change::Spills => "spills",
         Change::InFlight => "in_flight",
+        Change::WorkPerThread => "work_per_thread",
         Change::Dependence => "dependence",
         Change::Reuse => "reuse",
         Change::Precision => "precision",

@@ -114,7 +114,7 @@ record! {
         few_blocks: Option<bool>, "yes/no", "Whether the grid has fewer than 300 blocks, where tails matter";
         time_us: Option<f64>, "us", "Estimated time";
         low_us: Option<f64>, "us", "Estimate with perfect overlap at datasheet rates";
-        high_us: Option<f64>, "us", "Estimate without any overlap";
+        high_us: Option<f64>, "us", "Estimate without overlap between SMs, memory levels and ports";
         launch_us: Option<f64>, "us", "What the host adds to a launch, where the time is taken around it";
         terms: Vec<TermReport>, "list", "The time that each resource alone would take; in CSV `resource=time_us`";
         math_us: Option<f64>, "us", "The largest math term";

@@ -12,6 +12,8 @@ use crate::{
     units::{Flops, decimal},
 };
 
+const NO_VERDICT: &str = "none: the file has neither throughput metrics nor counters for a place on the roofline";
+
 impl KernelReport {
     /// The report of a launch that a profiler observed: the file's figures, the recomputed ones, and where they differ.
     pub fn from_judged(judged: &Judged) -> Self {
@@ -42,9 +44,12 @@ impl KernelReport {
         report.file_waves = observed.waves_per_sm;
         report.differences = judged.differences();
         report.set_measurement(judged);
-        if let Some((bound, evidence)) = &judged.bound {
-            report.bound = Some(bound.word().into());
-            report.verdict = Some(format!("{}-bound: {evidence}", bound.word()));
+        match &judged.bound {
+            Some((bound, evidence)) => {
+                report.bound = Some(bound.word().into());
+                report.verdict = Some(format!("{}-bound: {evidence}", bound.word()));
+            }
+            None => report.verdict = Some(NO_VERDICT.into()),
         }
         let sentence = |a: &crate::profile::Advice| match a.estimated_speedup_pct {
             Some(percent) => format!("{} (it estimates {} % less time)", a.text, decimal(percent, 1)),

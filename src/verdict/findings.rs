@@ -60,6 +60,9 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
             ));
         }
     }
+    if time.power_droop >= 0.01 {
+        found.push(format!("power slows a tensor kernel of this length by {} %", percent(time.power_droop)));
+    }
     if let (Bound::Latency, Some(Resource::Fixed)) = (bound, time.side(Bound::Latency).0) {
         found.push("the kernel is so short that launching, filling and draining the GPU is most of its time".into());
     }

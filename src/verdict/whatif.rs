@@ -44,6 +44,8 @@ pub enum Change {
     Spills,
     /// More bytes in flight per thread.
     InFlight,
+    /// Several elements per thread, loaded side by side.
+    WorkPerThread,
     /// Half as many dependent accesses.
     Dependence,
     /// Half the traffic of DRAM and L2 by reuse on chip.
@@ -95,6 +97,7 @@ fn trials(gpu: &Gpu, launch: &Launch) -> Vec<Trial> {
     let mut trials = Vec::new();
     grid(gpu, launch, &mut trials);
     residency(gpu, launch, &mut trials);
+    work_per_thread(gpu, launch, &mut trials);
     traffic(launch, &mut trials);
     math(gpu, launch, &mut trials);
     hardware(gpu, launch, &mut trials);
@@ -124,6 +127,22 @@ fn grid(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
             format!("the same work split over {filling} blocks: now {} of {} SMs have work", plan.busy_sms(), plan.sms);
         trials.push(Trial { grid_blocks: filling, ..trial(launch, Change::SplitBlocks, text, |_| {}) });
     }
+}
+
+/// Elements per thread that are tried.
+const ELEMENTS: u64 = 4;
+
+/// The same work in a quarter of the blocks, each thread with four times the loads in flight, where that still gives
+/// every slot a block.
+fn work_per_thread(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
+    let plan = schedule(launch.grid_blocks, gpu.sm.count, launch.occupancy.blocks_per_sm);
+    let blocks = launch.grid_blocks.div_ceil(ELEMENTS);
+    if blocks < plan.wave_blocks() || launch.kernel.traffic.dram.read.get() <= 0.0 {
+        return;
+    }
+    let text = format!("{ELEMENTS} elements per thread, loaded side by side ({blocks} blocks)");
+    let in_flight = |k: &mut Kernel| k.concurrency.bytes_in_flight *= ELEMENTS as f64;
+    trials.push(Trial { grid_blocks: blocks, ..trial(launch, Change::WorkPerThread, text, in_flight) });
 }
 
 fn percent(fraction: f64) -> String {
