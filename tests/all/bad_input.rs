@@ -143,7 +143,7 @@ fn values_in_a_scenario() {
         ("registers_per_thread = 32", "registers_per_thread = nan", &["line 8", "whole number"]),
         ("vector.fp32", "vector.fp33", &["line 11", "vector.fp33"]),
         ("schema = 1", "schema = 2", &["line 1", "schema = 2", "reads schema 1"]),
-        ("h100-sxm5-80gb", "GB300", &["line 3", "GB300", "gpus list"]),
+        ("h100-sxm5-80gb", "GB900", &["line 3", "GB900", "gpus list"]),
     ];
     for (from, to, says) in cases {
         place.scenario("bad.toml", from, to);
@@ -158,7 +158,7 @@ fn values_in_a_scenario() {
 fn gpus_that_nobody_knows() {
     let place = Place::new();
     place.refused(&kernel(&["--gpu", "h10"]), &["`h10`", "did you mean", "h100-sxm5-80gb", "gpus list"]);
-    place.refused(&kernel(&["--gpu", "GB300"]), &["`GB300`", "gpus list", "--gpu FILE.toml"]);
+    place.refused(&kernel(&["--gpu", "GB900"]), &["`GB900`", "gpus list", "--gpu FILE.toml"]);
     place.refused(&["gpus", "show", "rtx-9999"], &["rtx-9999", "gpus list"]);
     place.refused(&["occupancy", "--block", "32", "--gpu", "l4", "--gpu", "a30"], &["2 times", "takes one"]);
     place.refused(&["analyze", "p.csv", "--gpu", "l4", "--gpu", "a30"], &["2 times", "takes one"]);
