@@ -18,6 +18,7 @@ mod place;
 mod questions;
 mod report;
 mod scenarios;
+mod stream;
 mod time_laws;
 #[cfg(unix)]
 mod world;
