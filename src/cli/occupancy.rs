@@ -155,33 +155,8 @@ fn count(blocks: u32) -> String {
 impl Answer {
     fn new(name: String, notes: Vec<String>, limits: &SmLimits, resources: Resources, want: Option<u32>) -> Self {
         let found = occupancy(limits, &resources);
-        let step = |s: advice::NextStep| {
-            let change = match s.resource {
-                Resource::Registers => format!("at most {} registers per thread", s.at_most),
-                Resource::Shared => {
-                    format!("at most {} of shared memory per block", advice::exact_bytes(s.at_most))
-                }
-                Resource::Warps => format!("at most {} threads per block", s.at_most),
-                Resource::Barriers => format!("at most {} barriers per block", s.at_most),
-                Resource::Blocks => "larger blocks".into(),
-            };
-            let outcome = if s.blocks_per_sm > found.blocks_per_sm {
-                format!(
-                    "gives {} per SM: {} -> {} %",
-                    count(s.blocks_per_sm),
-                    percent(found.fraction()),
-                    percent(s.fraction)
-                )
-            } else {
-                "alone changes nothing: another limit ties".to_owned()
-            };
-            format!("{change} {outcome}")
-        };
-        // A full SM gains nothing from another block.
-        let useful = |s: &advice::NextStep| s.blocks_per_sm <= found.blocks_per_sm || s.fraction > found.fraction();
-        let open = found.active_warps() < found.max_warps;
-        let steps = advice::next_steps(limits, &resources, &found).into_iter().filter(|s| open && useful(s));
-        let mut steps: Vec<String> = steps.map(step).collect();
+        let joint = advice::joint_step(limits, &resources, &found);
+        let mut steps: Vec<String> = joint.iter().map(|s| s.sentence(&found)).collect();
         if found.blocks_per_sm == 0 {
             if let Some(block) = advice::largest_block(limits, &resources) {
                 steps.push(format!("the largest legal block is {block} threads"));

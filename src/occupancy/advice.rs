@@ -1,7 +1,10 @@
 //! What to change for more resident blocks: the next threshold of each resource, block sizes, launch bounds.
 
 use super::{BlockLimits, Occupancy, Resource, Resources, occupancy};
-use crate::{gpu::SmLimits, units::grouped};
+use crate::{
+    gpu::SmLimits,
+    units::{decimal, grouped},
+};
 
 /// The change of one resource that lifts its own limit to one more block, and what the whole then gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +69,63 @@ pub fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> 
             Resource::Blocks => None,
         })
         .collect()
+}
+
+/// What gives one more block when every limiter gives way: limiters that tie must all change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointStep {
+    /// The resources with every limiter at its threshold.
+    pub resources: Resources,
+    /// What the SM then holds.
+    pub then: Occupancy,
+    /// The thresholds in words: "80 registers per thread".
+    pub amounts: Vec<String>,
+}
+
+/// The thresholds of all limiters together; absent where they give no more occupancy.
+pub fn joint_step(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Option<JointStep> {
+    let mut changed = *resources;
+    let mut amounts = Vec::new();
+    for step in next_steps(limits, resources, now) {
+        let most = step.at_most;
+        amounts.push(match step.resource {
+            Resource::Registers => {
+                changed.registers_per_thread = most;
+                format!("{most} registers per thread")
+            }
+            Resource::Shared => {
+                changed.static_shared = resources.static_shared.min(most);
+                changed.dynamic_shared = most - changed.static_shared;
+                format!("{} of shared memory per block", exact_bytes(most))
+            }
+            Resource::Warps => {
+                changed.threads_per_block = most;
+                format!("{most} threads per block")
+            }
+            Resource::Barriers => {
+                changed.barriers = most;
+                format!("{most} barriers per block")
+            }
+            Resource::Blocks => continue,
+        });
+    }
+    let then = occupancy(limits, &changed);
+    let gains = then.blocks_per_sm > now.blocks_per_sm && then.fraction() > now.fraction();
+    gains.then_some(JointStep { resources: changed, then, amounts })
+}
+
+impl JointStep {
+    /// For people: "at most 80 registers per thread gives one more block: 62.5 -> 75 %".
+    pub fn sentence(&self, now: &Occupancy) -> String {
+        let verb = if self.amounts.len() == 1 { "gives" } else { "together give" };
+        let blocks = match self.then.blocks_per_sm - now.blocks_per_sm {
+            1 => "one more block".to_owned(),
+            more => format!("{more} more blocks"),
+        };
+        let percent = |fraction: f64| decimal(fraction * 100.0, 1);
+        let change = format!("{} -> {} %", percent(now.fraction()), percent(self.then.fraction()));
+        format!("at most {} {verb} {blocks}: {change}", self.amounts.join(" and "))
+    }
 }
 
 /// Most registers per thread with which `blocks` blocks fit by registers; absent where not even 1 does.

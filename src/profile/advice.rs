@@ -2,10 +2,7 @@
 
 use super::{ObservedKernel, RuleKind, device::Device};
 use crate::{
-    occupancy::{
-        Occupancy, Resource, Resources,
-        advice::{exact_bytes, next_steps},
-    },
+    occupancy::{Occupancy, Resources, advice::joint_step},
     schedule::Schedule,
     time::Bound,
     units::decimal,
@@ -39,23 +36,8 @@ pub(super) fn advice(
     if let (Some(Bound::Latency), Some(resources), Some(found), Some(limits), true) =
         (bound, resources, found, &device.limits, grid_fills)
     {
-        for step in next_steps(limits, resources, found).iter().filter(|s| s.fraction > found.fraction()) {
-            let change = match step.resource {
-                Resource::Registers => format!("at most {} registers per thread", step.at_most),
-                Resource::Shared => format!("at most {} of shared memory per block", exact_bytes(step.at_most)),
-                Resource::Warps => format!("at most {} threads per block", step.at_most),
-                Resource::Barriers => format!("at most {} barriers per block", step.at_most),
-                Resource::Blocks => continue,
-            };
-            let more = match step.blocks_per_sm.saturating_sub(found.blocks_per_sm) {
-                1 => "one more block".to_owned(),
-                n => format!("{n} more blocks"),
-            };
-            say(format!(
-                "{change} gives {more} per SM: occupancy {} -> {} %",
-                decimal(found.fraction() * 100.0, 1),
-                decimal(step.fraction * 100.0, 1)
-            ));
+        if let Some(step) = joint_step(limits, resources, found) {
+            say(step.sentence(found));
         }
     }
     if bound == Some(Bound::Latency) {

@@ -5,11 +5,11 @@ use crate::{
     analysis::Analysis,
     gpu::{Gpu, Pipe, SmLimits},
     kernel::Level,
-    occupancy::{BlockLimits, Occupancy, Resource, Resources, advice, occupancy},
+    occupancy::{BlockLimits, Occupancy, Resource, Resources, advice},
     roofline::{Point, above_roof},
     schedule::Schedule,
     time::{Bound, Resource as TimeResource},
-    units::{Flops, decimal},
+    units::Flops,
     verdict::Change,
 };
 
@@ -60,7 +60,7 @@ impl KernelReport {
         self.active_warps = Some(found.active_warps());
         self.max_warps = Some(found.max_warps);
         self.theoretical_occupancy_pct = Some(found.fraction() * 100.0);
-        self.next_steps = next_steps(limits, resources, found);
+        self.next_steps = advice::joint_step(limits, resources, found).iter().map(|s| s.sentence(found)).collect();
     }
 
     /// Waves of the grid.
@@ -174,43 +174,6 @@ pub(super) fn slowest_pipe(gpu: &Gpu, operations: &[(Pipe, Flops)]) -> Option<Pi
     let timed = operations.iter().filter(|(_, flops)| flops.get() > 0.0);
     let timed = timed.filter_map(|(pipe, flops)| Some((*pipe, flops.get() / gpu.peak(*pipe)?.get())));
     timed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(pipe, _)| pipe)
-}
-
-/// The threshold of the limiter that gives the next block; where limiters tie, their thresholds together.
-fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<String> {
-    let steps = advice::next_steps(limits, resources, now);
-    let mut changed = *resources;
-    for step in &steps {
-        match step.resource {
-            Resource::Registers => changed.registers_per_thread = step.at_most,
-            Resource::Shared => {
-                changed.static_shared = resources.static_shared.min(step.at_most);
-                changed.dynamic_shared = step.at_most - changed.static_shared;
-            }
-            Resource::Warps => changed.threads_per_block = step.at_most,
-            Resource::Barriers => changed.barriers = step.at_most,
-            Resource::Blocks => {}
-        }
-    }
-    let then = occupancy(limits, &changed);
-    let more = then.blocks_per_sm.saturating_sub(now.blocks_per_sm);
-    if more == 0 || then.fraction() <= now.fraction() {
-        return Vec::new();
-    }
-    let what = steps.iter().filter_map(|step| {
-        Some(match step.resource {
-            Resource::Registers => format!("{} registers per thread", step.at_most),
-            Resource::Shared => format!("{} of shared memory per block", advice::exact_bytes(step.at_most)),
-            Resource::Warps => format!("{} threads per block", step.at_most),
-            Resource::Barriers => format!("{} barriers per block", step.at_most),
-            Resource::Blocks => return None,
-        })
-    });
-    let what = what.collect::<Vec<_>>().join(" and ");
-    let verb = if steps.len() == 1 { "gives" } else { "together give" };
-    let blocks = if more == 1 { "one more block".into() } else { format!("{more} more blocks") };
-    let percent = |fraction: f64| decimal(fraction * 100.0, 1);
-    vec![format!("at most {what} {verb} {blocks}: {} -> {} %", percent(now.fraction()), percent(then.fraction()))]
 }
 
 /// The stable name of a change.

@@ -210,7 +210,9 @@ fn occupancy(out: &mut String, kernel: &KernelReport, width: usize) {
         let all = limits.map(|(word, limit)| format!("{word} {}", shown(kernel, limit.map(|l| l.to_string()))));
         entry(out, "limits", &format!("{} (blocks per SM)", all.join(", ")), width);
     }
-    entries(out, "next step", kernel.next_steps.iter().map(|s| (String::new(), s.clone())), width);
+    // What is said again as advice need not stand here too.
+    let steps = kernel.next_steps.iter().filter(|s| !kernel.advice.contains(s));
+    entries(out, "next step", steps.map(|s| (String::new(), s.clone())), width);
 }
 
 /// A limiter's word as people say it.

@@ -4,7 +4,7 @@ use crate::{
     gpu::{DataType, Gpu, Pipe},
     kernel::{Access, Kernel},
     launch::Launch,
-    occupancy::{Resource as Limiter, advice},
+    occupancy::advice,
     schedule::schedule,
     time::{Bound, TimeEstimate, Timing, estimate},
     units::{Bytes, decimal},
@@ -152,26 +152,16 @@ fn percent(fraction: f64) -> String {
 fn residency(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
     let now = &launch.occupancy;
     let asked = launch.kernel.resources;
-    for step in advice::next_steps(&gpu.limits, &asked, now) {
-        if step.blocks_per_sm <= now.blocks_per_sm {
-            continue;
-        }
-        let gain = format!("occupancy {} -> {} %", percent(now.fraction()), percent(step.fraction));
-        match step.resource {
-            Limiter::Registers => {
-                let text = format!("at most {} registers per thread ({gain})", step.at_most);
-                trials
-                    .push(trial(launch, Change::Registers, text, |k| k.resources.registers_per_thread = step.at_most));
-            }
-            Limiter::Shared => {
-                let text = format!("at most {} shared memory per block ({gain})", advice::exact_bytes(step.at_most));
-                trials.push(trial(launch, Change::SharedMemory, text, |k| {
-                    k.resources.static_shared = 0;
-                    k.resources.dynamic_shared = step.at_most;
-                }));
-            }
-            _ => {}
-        }
+    // Another block size is another grid: it is tried below.
+    let same_block = |s: &advice::JointStep| {
+        s.resources.threads_per_block == asked.threads_per_block && s.resources.barriers == asked.barriers
+    };
+    if let Some(step) = advice::joint_step(&gpu.limits, &asked, now).filter(same_block) {
+        let fewer_registers = step.resources.registers_per_thread < asked.registers_per_thread;
+        let change = if fewer_registers { Change::Registers } else { Change::SharedMemory };
+        let gain = format!("occupancy {} -> {} %", percent(now.fraction()), percent(step.then.fraction()));
+        let text = format!("at most {} ({gain})", step.amounts.join(" and "));
+        trials.push(trial(launch, change, text, |k| k.resources = step.resources));
     }
     let best = advice::best_block_sizes(&gpu.limits, &asked).into_iter().next();
     if let Some(best) = best.filter(|b| b.fraction > now.fraction() && asked.shared() == 0) {
