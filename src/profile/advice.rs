@@ -35,10 +35,9 @@ pub(super) fn advice(
     let grid_fills = plan.is_none_or(|p| p.waves() > 1.0);
     if let (Some(Bound::Latency), Some(resources), Some(found), Some(limits), true) =
         (bound, resources, found, &device.limits, grid_fills)
+        && let Some(step) = joint_step(limits, resources, found)
     {
-        if let Some(step) = joint_step(limits, resources, found) {
-            say(step.sentence(found));
-        }
+        say(step.sentence(found));
     }
     if bound == Some(Bound::Latency) {
         if let (Some(achieved), Some(found)) = (observed.achieved_occupancy_pct, found) {
