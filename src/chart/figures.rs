@@ -129,8 +129,11 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
             .iter()
             .map(move |(p, _)| point(&name, p, j.bound.as_ref().map_or(roof(p), |b| b.0), PointKind::Measured))
     });
-    let assumptions = ["dense peaks at the clock of the profile; points are measurements"];
-    Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })
+    let peaks = format!("dense peaks at {}, the clock of the profile; points are measurements", gpu.clocks.vector);
+    let mut caption = caption(title, gpu, &[]);
+    // The clock of the profile is a fact, not a what-if.
+    caption.assumptions = vec![peaks];
+    Some(Roofline { caption, memory, compute, points: points.collect() })
 }
 
 /// Samples of a tail figure; more make no visible difference.

@@ -114,7 +114,7 @@ fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
     };
     Ok(match args.kind {
         Kind::Roofline => roofline_figure(&title, &one_gpu).context("nothing to draw")?.draw(theme),
-        Kind::Time => time_figure(&title, &outcome.analyses).context("nothing to draw")?.draw(theme),
+        Kind::Time => time_figure(&title, &one_gpu).context("nothing to draw")?.draw(theme),
         Kind::Tail => tail_figure(chosen).draw(theme),
         Kind::Occupancy => occupancy_figure(
             &format!("Occupancy: {}", chosen.launch.kernel.name),
