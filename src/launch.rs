@@ -214,7 +214,7 @@ fn why_not(limits: &Limits, kernel: &Kernel, found: &Occupancy) -> (String, Stri
             format!("an SM has {}", limits.sm().and_then(|sm| sm.barriers_per_sm).unwrap_or(0)),
         ),
         Some(Resource::Scalars) => (
-            format!("{} scalar registers per warp", asked.scalar_registers),
+            format!("{} SGPRs per warp", asked.scalar_registers),
             "a warp addresses at most 102, and 6 for VCC, XNACK and flat scratch".into(),
         ),
         Some(Resource::Blocks) | None => ("the SM holds no block".into(), "check the limits of the GPU file".into()),

@@ -116,7 +116,7 @@ pub fn joint_step(limits: &Limits, resources: &Resources, now: &Occupancy) -> Op
             }
             Resource::Scalars => {
                 changed.scalar_registers = most;
-                format!("{most} scalar registers per warp")
+                format!("{most} SGPRs per warp")
             }
             Resource::Blocks => continue,
         });

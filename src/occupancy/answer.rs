@@ -110,7 +110,7 @@ impl Resource {
             Self::Shared => "shared memory",
             Self::Blocks => "block slots",
             Self::Barriers => "barriers",
-            Self::Scalars => "scalar registers",
+            Self::Scalars => "SGPRs",
         }
     }
 }

@@ -40,6 +40,12 @@ fn count(blocks: u32) -> String {
     format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
 }
 
+/// A line of a list, wrapped to the terminal.
+fn item(line: &str) -> String {
+    let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
+    textwrap::fill(line, options) + "\n"
+}
+
 impl Answer {
     pub fn new(name: String, notes: Vec<String>, limits: &Limits, resources: Resources, want: Option<u32>) -> Self {
         let found = occupancy(limits, &resources);
@@ -71,7 +77,7 @@ impl Answer {
             };
             let sentence = words.say(&sentence);
             let note = match limits {
-                Limits::Cu(_) => format!(" ({wanted} {} per {})", words.block, words.unit),
+                Limits::Cu(_) => words.say(&format!(" ({} per SM)", count(wanted))),
                 _ => String::new(),
             };
             if b.reachable_blocks < wanted {
@@ -148,20 +154,16 @@ impl Answer {
                 }
                 if !self.steps.is_empty() {
                     text += "\nNext step\n";
-                    self.steps.iter().for_each(|s| text += &format!("- {s}\n"));
+                    self.steps.iter().for_each(|s| text += &item(s));
                 }
                 if let Some(bounds) = &self.bounds {
-                    write!(text, "\nLaunch bounds\n- {bounds}\n")?;
+                    write!(text, "\nLaunch bounds\n{}", item(bounds))?;
                 }
                 if let Some(best) = self.sizes.first() {
                     let title = if self.limits.cu().is_some() { "Workgroup" } else { "Block" };
                     let others: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
                     write!(text, "\n{} sizes with the most occupancy ({} %)\n", title, percent(best.fraction))?;
-                    text += &textwrap::fill(
-                        &others.join(", "),
-                        textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  "),
-                    );
-                    text += "\n";
+                    text += &item(&others.join(", "));
                 }
                 self.notes.iter().for_each(|n| text += &format!("\nNote: {n}\n"));
                 Ok(text)
@@ -193,10 +195,7 @@ impl Answer {
             ),
         ];
         let mut text = String::from("\nConventions\n");
-        for line in lines {
-            let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
-            text += &(textwrap::fill(&line, options) + "\n");
-        }
+        lines.iter().for_each(|line| text += &item(line));
         text
     }
 
