@@ -3,7 +3,11 @@
 use crate::{
     gpu::{Gpu, Limits, Pipe},
     kernel::Kernel,
-    occupancy::{Occupancy, Resource, Resources, advice, occupancy},
+    occupancy::{
+        Occupancy, Resource, Resources, advice,
+        cluster::{ClusterError, clusters},
+        occupancy,
+    },
     units::Flops,
 };
 
@@ -48,6 +52,16 @@ pub enum LaunchError {
         /// The largest legal value.
         cure: String,
     },
+    /// The GPU cannot launch clusters of this size.
+    #[error("kernel `{kernel}` cannot run on {gpu}: {error}")]
+    Cluster {
+        /// Kernel name.
+        kernel: String,
+        /// GPU name.
+        gpu: String,
+        /// Why not.
+        error: ClusterError,
+    },
     /// The GPU has no such unit.
     #[error("kernel `{kernel}`: {gpu} has no {pipe} unit; it has {available}")]
     NoSuchUnit {
@@ -85,6 +99,15 @@ impl Launch {
             let words = gpu.limits.words();
             let (reason, cure) = (words.say(&reason), words.say(&cure));
             return Err(LaunchError::DoesNotFit { kernel: kernel.name, gpu: gpu.name.clone(), reason, cure });
+        }
+        let blocks = kernel.resources.cluster_blocks;
+        if let Err(error) = clusters(&gpu.limits, blocks) {
+            return Err(LaunchError::Cluster { kernel: kernel.name, gpu: gpu.name.clone(), error });
+        }
+        if !grid_blocks.is_multiple_of(u64::from(blocks)) {
+            let rule = format!("a multiple of the cluster's {blocks} blocks");
+            let (kernel, value) = (kernel.name, grid_blocks.to_string());
+            return Err(LaunchError::Range { kernel, field: "grid", value, rule });
         }
         let operations = merged(&kernel.operations);
         Ok(Self { kernel: Kernel { operations, ..kernel }, grid_blocks, occupancy: found })

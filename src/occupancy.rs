@@ -4,7 +4,9 @@ pub mod advice;
 pub mod amd;
 mod answer;
 pub mod batch;
+pub mod cluster;
 pub mod nvidia;
+pub mod warpgroups;
 
 pub use answer::{BlockLimits, Carveout, Limiters, Occupancy, Resource, Resources};
 

@@ -47,6 +47,9 @@ pub struct Args {
     /// Hardware barriers per block
     #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = "Resources")]
     barriers: u64,
+    /// Blocks of a thread-block cluster: 2 or 2x1x1
+    #[arg(long, value_name = "BLOCKS", default_value = "1", help_heading = "Resources")]
+    cluster: Dims,
     /// Accumulation registers (AGPRs) per thread, AMD CDNA only
     #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Resources")]
     agprs: u64,
@@ -219,6 +222,7 @@ impl Args {
             carveout: self.carveout,
             opt_in: !self.no_opt_in,
             barriers: self.barriers,
+            cluster: self.cluster,
             accumulation_registers: self.agprs,
             scalar_registers: self.sgprs,
             expect: None,

@@ -18,7 +18,13 @@ use super::{
 };
 use crate::{
     gpu::{Catalog, ComputeCapability, CuLimits, Limits, WorkgroupMode},
-    occupancy::{Carveout, Resources, batch::batch},
+    occupancy::{
+        Carveout, Resources,
+        batch::batch,
+        cluster::{clusters, most_active},
+        occupancy,
+        warpgroups::redistribution,
+    },
     units::Bytes,
 };
 
@@ -56,6 +62,12 @@ pub struct Args {
     /// Wanted blocks per SM: what __launch_bounds__ or the maximum register count must be
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..))]
     want: Option<u32>,
+    /// Blocks of a thread-block cluster
+    #[arg(long, value_name = "BLOCKS", default_value_t = 1)]
+    cluster: u32,
+    /// Register counts that the warpgroups set with setmaxnreg, such as 40,232,232; --regs is the launch's own count
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',')]
+    setmaxnreg: Vec<u32>,
     /// Accumulation registers (AGPRs) per thread
     #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "AMD GPUs")]
     agprs: u32,
@@ -91,19 +103,31 @@ pub fn run(args: Args) -> Result<u8> {
     if let Some(input) = &args.batch {
         return table(input, &args.output, &catalog);
     }
-    let (name, limits, notes) = match (args.cc, &args.gfx) {
+    let (name, limits, sm, mut notes) = match (args.cc, &args.gfx) {
         (Some(capability), _) => {
-            (format!("compute capability {capability}"), Limits::Sm(catalog.limits(capability)?), Vec::new())
+            let limits = Limits::Sm(catalog.limits(capability)?);
+            (format!("compute capability {capability}"), limits, None, Vec::new())
         }
-        (None, Some(gfx)) => (gfx.clone(), Limits::Cu(catalog.compute_unit(gfx)?), Vec::new()),
+        (None, Some(gfx)) => (gfx.clone(), Limits::Cu(catalog.compute_unit(gfx)?), None, Vec::new()),
         (None, None) => {
             let (gpu, assumptions) = args.gpu.resolve_one(&catalog)?;
             let changes = gpu.changes.iter().map(|c| format!("what-if: {c}"));
-            (gpu.name.clone(), gpu.limits, assumptions.into_iter().chain(changes).collect())
+            (gpu.name.clone(), gpu.limits, Some(gpu.sm), assumptions.into_iter().chain(changes).collect())
         }
     };
     let limits = in_mode(&name, limits, &args)?;
-    let answer = Answer::new(name, notes, &limits, resources(&args)?, args.want);
+    let mut resources = resources(&args)?;
+    if !args.setmaxnreg.is_empty() {
+        let moved = redistribution(&limits, &resources, &args.setmaxnreg)?;
+        resources.registers_per_thread = moved.launched;
+        notes.push(moved.sentence());
+    }
+    if args.cluster != 1 {
+        let legal = clusters(&limits, args.cluster)?;
+        let resident = occupancy(&limits, &resources).blocks_per_sm;
+        notes.push(legal.sentence(sm.and_then(|sm| most_active(&sm, resident, legal))));
+    }
+    let answer = Answer::new(name, notes, &limits, resources, args.want);
     args.output.emit(&answer.render(args.output.format)?)?;
     Ok(EXIT_OK)
 }
@@ -157,6 +181,7 @@ fn resources(args: &Args) -> Result<Resources> {
         carveout: args.carveout.map_or(Carveout::Largest, Carveout::Percent),
         opt_in: !args.no_opt_in,
         barriers: args.barriers,
+        cluster_blocks: args.cluster,
         accumulation_registers: args.agprs,
         scalar_registers: args.sgprs,
     })

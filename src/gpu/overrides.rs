@@ -57,9 +57,10 @@ impl std::str::FromStr for Override {
 }
 
 /// Fields that a file may lack and a what-if may still set.
-const OPTIONAL_FIELDS: [&str; 18] = [
+const OPTIONAL_FIELDS: [&str; 19] = [
     "power",
     "sm.gpc_count",
+    "sm.max_per_gpc",
     "clocks.base",
     "clocks.tensor",
     "clocks.tensor_fp64",

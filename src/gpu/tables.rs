@@ -15,6 +15,8 @@ pub struct Sm {
     pub count: u32,
     /// Graphics processing clusters.
     pub gpc_count: Option<u32>,
+    /// SMs of a GPC with none disabled: no GPC of the product has more.
+    pub max_per_gpc: Option<u32>,
     /// Where the figures come from.
     pub source: String,
 }

@@ -23,6 +23,15 @@ impl Limits {
         }
     }
 
+    /// The target in a sentence: "compute capability 9.0", "gfx942", "a CPU".
+    pub fn named(&self) -> String {
+        match self {
+            Self::Sm(sm) => format!("compute capability {}", sm.compute_capability),
+            Self::Cu(cu) => cu.gfx.clone(),
+            Self::Core => "a CPU".into(),
+        }
+    }
+
     /// The compute capability of an NVIDIA GPU.
     pub fn capability(&self) -> Option<ComputeCapability> {
         self.sm().map(|sm| sm.compute_capability)

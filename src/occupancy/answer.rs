@@ -19,6 +19,8 @@ pub struct Resources {
     pub opt_in: bool,
     /// Hardware barriers per block.
     pub barriers: u32,
+    /// Blocks of a cluster, 1 without clusters; they do not change what one SM holds.
+    pub cluster_blocks: u32,
     /// Accumulation registers (AGPRs) of one thread; AMD CDNA only.
     pub accumulation_registers: u32,
     /// Scalar registers (SGPRs) of one wavefront, those for VCC, XNACK and flat scratch included; AMD only.
@@ -35,6 +37,7 @@ impl Default for Resources {
             carveout: Carveout::Largest,
             opt_in: true,
             barriers: 1,
+            cluster_blocks: 1,
             accumulation_registers: 0,
             scalar_registers: 0,
         }

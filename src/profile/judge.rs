@@ -129,8 +129,6 @@ fn resources(observed: &ObservedKernel) -> Option<Resources> {
     let bytes = |m: Option<super::Measured<Bytes>>| m.map(|m| whole(m.value.get(), m.half_width.get()));
     let configured = bytes(observed.shared_configuration).filter(|_| observed.driver_shared.is_some());
     Some(Resources {
-        accumulation_registers: 0,
-        scalar_registers: 0,
         threads_per_block: observed.threads_per_block.filter(|t| *t > 0)?,
         registers_per_thread: observed.registers_per_thread?,
         static_shared: bytes(observed.static_shared).unwrap_or(0),
@@ -138,6 +136,7 @@ fn resources(observed: &ObservedKernel) -> Option<Resources> {
         carveout: configured.filter(|c| *c > 0).map_or(Carveout::Largest, Carveout::Bytes),
         opt_in: true,
         barriers: observed.barriers_per_block.unwrap_or(1),
+        ..Resources::default()
     })
 }
 

@@ -4,7 +4,10 @@ use crate::{
     gpu::{ConstantsOf, Gpu, Limits, Pipe},
     kernel::Level,
     launch::Launch,
-    occupancy::advice,
+    occupancy::{
+        advice,
+        cluster::{clusters, most_active},
+    },
     schedule::{Schedule, waves::FEW_BLOCKS},
     time::{Bound, Resource, TimeEstimate},
     units::decimal,
@@ -38,6 +41,11 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
     found.extend(occupancy_matters(gpu, launch, time));
+    if let Ok(clusters) = clusters(&gpu.limits, launch.kernel.resources.cluster_blocks)
+        && clusters.blocks > 1
+    {
+        found.push(clusters.sentence(most_active(&gpu.sm, launch.occupancy.blocks_per_sm, clusters)));
+    }
     if bound == Bound::Memory {
         let access = launch.kernel.l2_access();
         if access.efficiency() < 0.9 {

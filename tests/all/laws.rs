@@ -52,6 +52,7 @@ prop_compose! {
             barriers,
             accumulation_registers,
             scalar_registers,
+            cluster_blocks: 1,
         }
     }
 }

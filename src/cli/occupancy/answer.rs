@@ -165,7 +165,8 @@ impl Answer {
                     write!(text, "\n{} sizes with the most occupancy ({} %)\n", title, percent(best.fraction))?;
                     text += &item(&others.join(", "));
                 }
-                self.notes.iter().for_each(|n| text += &format!("\nNote: {n}\n"));
+                let note = |note: &String| textwrap::fill(&format!("Note: {note}"), world::width());
+                self.notes.iter().for_each(|n| text += &format!("\n{}\n", note(n)));
                 Ok(text)
             }
         }
