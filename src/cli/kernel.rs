@@ -47,6 +47,12 @@ pub struct Args {
     /// Hardware barriers per block
     #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = "Resources")]
     barriers: u64,
+    /// Accumulation registers (AGPRs) per thread, AMD CDNA only
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Resources")]
+    agprs: u64,
+    /// Scalar registers (SGPRs) per wavefront, AMD only
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Resources")]
+    sgprs: u64,
     /// What --op and the traffic options count
     #[arg(long, value_enum, default_value = "launch", help_heading = "Work and traffic")]
     per: PerArg,
@@ -213,6 +219,8 @@ impl Args {
             carveout: self.carveout,
             opt_in: !self.no_opt_in,
             barriers: self.barriers,
+            accumulation_registers: self.agprs,
+            scalar_registers: self.sgprs,
             expect: None,
             work: WorkSpec { per: self.per(), operations: self.operations.clone(), warp_instructions: None },
             traffic: TrafficSpec {

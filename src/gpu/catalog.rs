@@ -4,9 +4,10 @@ use serde::Deserialize;
 use toml::Table;
 
 use super::{
-    ComputeCapability, Gpu, GpuError, Override, SmLimits,
+    ComputeCapability, CuLimits, Gpu, GpuError, Override, SmLimits,
     calibration::CalibrationFile,
     limits::LimitsFile,
+    meant,
     read::{self, Tables},
 };
 
@@ -15,9 +16,11 @@ mod embedded {
 }
 
 const LIMITS: &str = include_str!("../../gpus/nvidia/compute_capability.toml");
+const COMPUTE_UNITS: &str = include_str!("../../gpus/amd/gfx.toml");
 const CALIBRATION: &str = include_str!("../../gpus/calibration.toml");
 const DEVIATIONS: &str = include_str!("../../gpus/deviations.toml");
-const LIMITS_STEM: &str = "compute_capability";
+/// Tables beside the products in their folders.
+const TABLES: [&str; 2] = ["compute_capability", "gfx"];
 
 /// A peak whose derived value is more than 2 % from the published one, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -39,6 +42,16 @@ struct LimitsTable {
     #[serde(rename = "source")]
     _source: String,
     limits: Vec<LimitsFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComputeUnitTable {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    #[serde(rename = "source")]
+    _source: String,
+    compute_unit: Vec<CuLimits>,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +82,8 @@ pub struct Catalog {
     entries: Vec<Entry>,
     limits: Vec<LimitsFile>,
     limits_text: Table,
+    compute_units: Vec<CuLimits>,
+    compute_units_text: Table,
     calibration: CalibrationFile,
 }
 
@@ -83,13 +98,16 @@ impl Catalog {
             move |e: toml::de::Error| GpuError::File { origin, message: e.to_string() }
         };
         let table: LimitsTable = toml::from_str(LIMITS).map_err(file("compute_capability.toml"))?;
+        let units: ComputeUnitTable = toml::from_str(COMPUTE_UNITS).map_err(file("gfx.toml"))?;
         let mut catalog = Self {
             entries: Vec::new(),
             limits: table.limits,
             limits_text: toml::from_str(LIMITS).map_err(file("compute_capability.toml"))?,
+            compute_units: units.compute_unit,
+            compute_units_text: toml::from_str(COMPUTE_UNITS).map_err(file("gfx.toml"))?,
             calibration: toml::from_str(CALIBRATION).map_err(file("calibration.toml"))?,
         };
-        for (id, text) in embedded::GPU_FILES.iter().filter(|(id, _)| *id != LIMITS_STEM) {
+        for (id, text) in embedded::GPU_FILES.iter().filter(|(id, _)| !TABLES.contains(id)) {
             catalog.add(id, text)?;
         }
         Ok(catalog)
@@ -112,7 +130,13 @@ impl Catalog {
     /// # Errors
     /// The file is not valid, or a what-if does not fit it.
     pub fn read(&self, id: &str, text: &str, overrides: &[Override]) -> Result<Gpu, GpuError> {
-        let tables = Tables { limits: &self.limits, limits_text: &self.limits_text, calibration: &self.calibration };
+        let tables = Tables {
+            limits: &self.limits,
+            limits_text: &self.limits_text,
+            compute_units: &self.compute_units,
+            compute_units_text: &self.compute_units_text,
+            calibration: &self.calibration,
+        };
         read::gpu(id, id, text, overrides, &tables)
     }
 
@@ -181,7 +205,20 @@ impl Catalog {
     /// # Errors
     /// The capability has no row; near ones are never taken.
     pub fn limits(&self, capability: ComputeCapability) -> Result<SmLimits, GpuError> {
-        read::limits_for(&self.limits, capability)
+        meant::limits_for(&self.limits, capability)
+    }
+
+    /// The compute unit of a gfx target, such as gfx942.
+    ///
+    /// # Errors
+    /// The target has no row; near ones are never taken.
+    pub fn compute_unit(&self, gfx: &str) -> Result<CuLimits, GpuError> {
+        meant::compute_unit_for(&self.compute_units, gfx)
+    }
+
+    /// The compute units of every known gfx target.
+    pub fn all_compute_units(&self) -> &[CuLimits] {
+        &self.compute_units
     }
 
     /// The SM limits of every known compute capability.

@@ -64,8 +64,12 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         (Some(blocks), Some(sms), Some(o)) if o.blocks_per_sm > 0 => Some(schedule(blocks, sms, o.blocks_per_sm)),
         _ => None,
     };
-    let comparisons =
-        comparisons(&observed, found.as_ref(), plan.as_ref(), device.limits.as_ref().map(|l| l.max_blocks_per_sm));
+    let comparisons = comparisons(
+        &observed,
+        found.as_ref(),
+        plan.as_ref(),
+        device.limits.as_ref().and_then(|l| l.sm()).map(|sm| sm.max_blocks_per_sm),
+    );
     // A place on the roofline needs no resources; the time model does.
     let kernel = kernel(&observed, resources.unwrap_or_default());
     let clocked = device.gpu.as_ref().map(|gpu| at_clock(gpu, &observed));
@@ -125,6 +129,8 @@ fn resources(observed: &ObservedKernel) -> Option<Resources> {
     let bytes = |m: Option<super::Measured<Bytes>>| m.map(|m| whole(m.value.get(), m.half_width.get()));
     let configured = bytes(observed.shared_configuration).filter(|_| observed.driver_shared.is_some());
     Some(Resources {
+        accumulation_registers: 0,
+        scalar_registers: 0,
         threads_per_block: observed.threads_per_block.filter(|t| *t > 0)?,
         registers_per_thread: observed.registers_per_thread?,
         static_shared: bytes(observed.static_shared).unwrap_or(0),

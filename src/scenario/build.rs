@@ -38,6 +38,8 @@ impl KernelSpec {
             carveout: self.carveout()?,
             opt_in: self.opt_in,
             barriers: self.small("barriers", self.barriers, 0)?,
+            accumulation_registers: self.small("accumulation_registers", self.accumulation_registers, 0)?,
+            scalar_registers: self.small("scalar_registers", self.scalar_registers, 0)?,
         };
         let count = |per: Per| match per {
             Per::Launch => 1.0,

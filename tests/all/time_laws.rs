@@ -141,7 +141,10 @@ proptest! {
         match of {
             0 => faster.memory.dram.bandwidth = faster.memory.dram.bandwidth * by,
             1 => faster.memory.l2.bandwidth = faster.memory.l2.bandwidth.map(|b| b * by),
-            2 => faster.memory.shared.bandwidth = faster.memory.shared.bandwidth * by,
+            2 => {
+                let shared = faster.memory.shared.as_mut().unwrap();
+                shared.bandwidth = shared.bandwidth * by;
+            }
             3 => faster.clocks.vector = faster.clocks.vector * by,
             4 => faster.clocks.tensor = faster.clocks.tensor.map(|c| c * by),
             5 => faster.rates.vector.values_mut().for_each(|r| *r *= by),
