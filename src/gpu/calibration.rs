@@ -157,10 +157,10 @@ impl CalibrationFile {
         };
         let constants = match limits {
             Limits::Sm(_) | Limits::Cu(_) => self.shared.clone(),
-            // A CPU has its roofline alone: perfect overlap, and none of the costs of a launch.
+            // A CPU has its roofline alone: perfect overlap, and none of the costs of a launch but a cycle.
             Limits::Core => Constants {
                 overlap_exponent: f64::INFINITY,
-                fixed: Cycles(0.0),
+                fixed: Cycles(1.0),
                 block_turnaround: Cycles(0.0),
                 launch_overhead: Seconds(0.0),
                 ..self.shared.clone()

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toml::Table;
 
 use super::{
-    ComputeCapability, CuLimits, Gpu, GpuError, Override, SmLimits,
+    ComputeCapability, CuLimits, Gpu, GpuError, Limits, Override, SmLimits,
     calibration::CalibrationFile,
     limits::LimitsFile,
     meant,
@@ -77,6 +77,18 @@ struct Entry {
     gpu: Gpu,
 }
 
+impl Entry {
+    /// What the order of the catalog goes by.
+    fn place(&self) -> (u8, u16, &str) {
+        let kind = match self.gpu.limits {
+            Limits::Sm(_) => 0,
+            Limits::Cu(_) => 1,
+            Limits::Core => 2,
+        };
+        (kind, self.gpu.release_year.unwrap_or(u16::MAX), &self.id)
+    }
+}
+
 /// GPU files and the tables that they share.
 pub struct Catalog {
     entries: Vec<Entry>,
@@ -121,7 +133,7 @@ impl Catalog {
         let gpu = self.read(id, text, &[])?;
         self.entries.retain(|e| e.id != id);
         self.entries.push(Entry { id: id.into(), text: text.into(), gpu });
-        self.entries.sort_by(|a, b| (a.gpu.release_year, &a.id).cmp(&(b.gpu.release_year, &b.id)));
+        self.entries.sort_by(|a, b| a.place().cmp(&b.place()));
         Ok(())
     }
 
@@ -140,7 +152,7 @@ impl Catalog {
         read::gpu(id, id, text, overrides, &tables)
     }
 
-    /// All GPUs, oldest first.
+    /// All devices: NVIDIA's GPUs, AMD's, CPUs; oldest first, those without a year last.
     pub fn gpus(&self) -> impl Iterator<Item = &Gpu> {
         self.entries.iter().map(|e| &e.gpu)
     }

@@ -22,7 +22,7 @@ pub(super) fn meant(
         return value("schema", file.schema.to_string(), "1: this program reads schema 1");
     }
     if let Some(field) = missing(&file) {
-        return value(field, "absent".into(), "given for a GPU");
+        return value(field, "absent".into(), "given for an NVIDIA GPU");
     }
     if file.sm.count == 0 {
         return value("sm.count", "0".into(), "at least 1");
@@ -109,18 +109,17 @@ pub(super) fn meant(
     Ok(gpu)
 }
 
-/// What a CPU may lack and a GPU may not; of AMD GPUs some figures are nowhere to be had.
+/// What an NVIDIA file must have; of other devices some figures are nowhere to be had.
 fn missing(file: &GpuFile) -> Option<&'static str> {
     let nvidia = file.compute_capability.is_some();
-    let gpu = nvidia || file.gfx.is_some();
     [
         ("power", nvidia && file.power.is_none()),
-        ("release_year", gpu && file.release_year.is_none()),
-        ("memory.dram.capacity", gpu && file.memory.dram.capacity.is_none()),
-        ("memory.dram.bus_bits", gpu && file.memory.dram.bus_bits.is_none()),
+        ("release_year", nvidia && file.release_year.is_none()),
+        ("memory.dram.capacity", nvidia && file.memory.dram.capacity.is_none()),
+        ("memory.dram.bus_bits", nvidia && file.memory.dram.bus_bits.is_none()),
         ("memory.shared", nvidia && file.memory.shared.is_none()),
         ("rates.special", nvidia && file.rates.special.is_none()),
-        ("published.source", gpu && file.published.source.is_empty()),
+        ("published.source", nvidia && file.published.source.is_empty()),
     ]
     .into_iter()
     .find_map(|(field, missing)| missing.then_some(field))

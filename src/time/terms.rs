@@ -57,6 +57,7 @@ pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
         let least = moved / gpu.memory.dram.bandwidth;
         let sustained = least / gpu.calibration.dram_efficiency;
         terms.push(Term { resource: Resource::Memory(Level::Dram), time: sustained, least });
+        terms.push(fixed(gpu));
         terms.retain(|t| t.time.get() > 0.0);
         return Found { terms, l2_hit: 0.0 };
     }
@@ -65,11 +66,14 @@ pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
     }
     let dram = memory(gpu, launch, shares, &mut terms);
     terms.push(both(Resource::Chain, chain(gpu, kernel, launch, shares, dram.hit)));
-    let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector);
-    let fixed: Seconds = gpu.calibration.constants.fixed * gpu.calibration.fixed_factor / clock;
-    terms.push(Term { resource: Resource::Fixed, time: fixed, least: Seconds::ZERO });
+    terms.push(fixed(gpu));
     terms.retain(|t| t.time.get() > 0.0);
     Found { terms, l2_hit: dram.hit }
+}
+
+fn fixed(gpu: &Gpu) -> Term {
+    let time = gpu.calibration.constants.fixed * gpu.calibration.fixed_factor / core_clock(gpu);
+    Term { resource: Resource::Fixed, time, least: Seconds::ZERO }
 }
 
 fn both(resource: Resource, time: Seconds) -> Term {
