@@ -13,6 +13,7 @@ mod markdown;
 mod observed;
 mod overview;
 mod schema;
+mod sentences;
 #[cfg(test)]
 mod tests;
 mod text;
