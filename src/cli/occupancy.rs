@@ -24,6 +24,7 @@ use crate::{
         batch::batch,
         occupancy,
     },
+    report::{Part, page},
     units::{Bytes, decimal},
 };
 
@@ -213,42 +214,57 @@ impl Answer {
         }
     }
 
+    /// Residency, and what limits it.
+    fn summary(&self) -> [String; 2] {
+        let found = &self.found;
+        let limiters = found.limiters().sentence();
+        [
+            format!(
+                "{}: {} per SM, {} of {} warps, occupancy {} %",
+                self.name,
+                count(found.blocks_per_sm),
+                found.active_warps(),
+                found.max_warps,
+                percent(found.fraction())
+            ),
+            if found.blocks_per_sm == 0 {
+                format!("The block cannot run (limit: {limiters}).")
+            } else {
+                format!("Limited by {limiters}.")
+            },
+        ]
+    }
+
+    /// What follows the table: headings with their lines.
+    fn lists(&self) -> Vec<(String, Vec<String>)> {
+        let mut lists = vec![("Next step".to_owned(), self.steps.clone())];
+        lists.extend(self.bounds.iter().map(|bounds| ("Launch bounds".to_owned(), vec![bounds.clone()])));
+        if let Some(best) = self.sizes.first() {
+            let sizes: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
+            let heading = format!("Block sizes with the most occupancy ({} %)", percent(best.fraction));
+            lists.push((heading, vec![sizes.join(", ")]));
+        }
+        lists.retain(|(_, items)| !items.is_empty());
+        lists
+    }
+
     fn render(&self, format: Format) -> Result<String> {
         match format {
             Format::Json => Ok(serde_json::to_string_pretty(&self.json())? + "\n"),
             Format::Csv => self.limits().render(Format::Csv),
+            Format::Html => {
+                let lists = self.lists().into_iter().map(|(heading, items)| Part::List { heading, items });
+                let notes = self.notes.iter().map(|n| Part::Text(format!("Note: {n}")));
+                let parts = self.summary().into_iter().map(Part::Text).chain([Part::Table(self.limits().page())]);
+                Ok(page(&format!("Occupancy on {}", self.name), &parts.chain(lists).chain(notes).collect::<Vec<_>>()))
+            }
             Format::Text | Format::Markdown => {
-                let mut text = String::new();
-                writeln!(
-                    text,
-                    "{}: {} per SM, {} of {} warps, occupancy {} %",
-                    self.name,
-                    count(self.found.blocks_per_sm),
-                    self.found.active_warps(),
-                    self.found.max_warps,
-                    percent(self.found.fraction())
-                )?;
-                if self.found.blocks_per_sm == 0 {
-                    writeln!(text, "The block cannot run (limit: {}).", self.found.limiters().sentence())?;
-                } else {
-                    writeln!(text, "Limited by {}.", self.found.limiters().sentence())?;
-                }
+                let mut text = self.summary().join("\n") + "\n";
                 write!(text, "\n{}", self.limits().render(format)?)?;
-                if !self.steps.is_empty() {
-                    text += "\nNext step\n";
-                    self.steps.iter().for_each(|s| text += &format!("- {s}\n"));
-                }
-                if let Some(bounds) = &self.bounds {
-                    write!(text, "\nLaunch bounds\n- {bounds}\n")?;
-                }
-                if let Some(best) = self.sizes.first() {
-                    let others: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
-                    write!(text, "\nBlock sizes with the most occupancy ({} %)\n", percent(best.fraction))?;
-                    text += &textwrap::fill(
-                        &others.join(", "),
-                        textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  "),
-                    );
-                    text += "\n";
+                let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
+                for (heading, items) in self.lists() {
+                    write!(text, "\n{heading}\n")?;
+                    items.iter().for_each(|item| text += &(textwrap::fill(item, &options) + "\n"));
                 }
                 self.notes.iter().for_each(|n| text += &format!("\nNote: {n}\n"));
                 Ok(text)

@@ -1,5 +1,6 @@
 //! Reports of hand-made launches, as a reader sees them.
 
+mod html_page;
 mod text_snapshots;
 
 use super::*;
