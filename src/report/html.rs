@@ -115,7 +115,7 @@ fn note(kind: &str, heading: &str, items: &[String]) -> Markup {
 fn contents(kernels: &[KernelReport], charts: bool) -> Markup {
     markup! {
         nav aria-label="Contents" {
-            details open[kernels.len() <= UNFOLDED] {
+            details open=[(kernels.len() <= UNFOLDED).then_some("")] {
                 summary { "Contents" }
                 ul {
                     li { a href="#overview" { "Overview" } }

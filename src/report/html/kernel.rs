@@ -24,7 +24,7 @@ pub(super) fn section(id: &str, kernel: &KernelReport, shared: &Shared) -> Marku
     let own_ignored: Vec<String> = kernel.ignored.iter().filter(|i| !shared.ignored.contains(i)).cloned().collect();
     let own_confidence = kernel.confidence.iter().filter(|c| shared.confidence.as_ref() != Some(c)).cloned();
     html! {
-        section class={ "kernel " (kernel.bound.as_deref().unwrap_or_default()) } id=(id) aria-labelledby={ (id) "-name" } {
+        section class={ "kernel" @if let Some(bound) = &kernel.bound { " " (bound) } } id=(id) aria-labelledby={ (id) "-name" } {
             h3 id={ (id) "-name" } {
                 code { (kernel.kernel) }
                 @if let Some(gpu) = &kernel.gpu_name { " " span { "on " (gpu) } }
@@ -77,7 +77,7 @@ fn roofline(kernel: &KernelReport) -> Vec<(String, String)> {
     let share = |s: f64| format!(" {}", percent(s));
     let point =
         |p: &PointReport| (format!("{}{}", level_word(p), p.share_pct.map_or(String::new(), share)), point_line(p));
-    let peak = peak_line(kernel).map(|text| (if kernel.points.is_empty() { "" } else { "peak" }.to_owned(), text));
+    let peak = peak_line(kernel).map(|text| (String::new(), text));
     kernel.points.iter().map(point).chain(peak).collect()
 }
 

@@ -4,8 +4,8 @@ use super::*;
 
 /// Text that ends tags, attributes, comments and scripts, and turns lines around.
 const HOSTILE: &str = "</script><b class='x'>&amp;\"--> ]]>\u{202e}\u{1b}\r\n<!--";
-/// What is left of it after the characters that a page must not hold.
-const SHOWN: &str = "</script><b class='x'>&amp;\"--> ]]>   \n<!--";
+/// The start of it without the characters that a page must not hold.
+const SHOWN: &str = "</script><b class='x'>&amp;\"--> ]]>  ";
 
 const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\"><title>a &lt; b</title><path d=\"M0 0\"/></svg>";
 
@@ -22,7 +22,8 @@ fn closed(page: &str) -> String {
 #[track_caller]
 fn parsed(xml: &str) -> roxmltree::Document<'_> {
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
-    roxmltree::Document::parse_with_options(xml, options).unwrap_or_else(|e| panic!("{e}\n{xml}"))
+    roxmltree::Document::parse_with_options(xml, options)
+        .unwrap_or_else(|e| panic!("{e}: {}", xml.lines().nth(e.pos().row as usize - 1).unwrap_or_default()))
 }
 
 fn tags(page: &str) -> Vec<String> {
@@ -34,6 +35,7 @@ fn tags(page: &str) -> Vec<String> {
 fn filled(text: &str) -> Report {
     let text = || text.to_owned();
     let list = || vec![text(), text()];
+    let described = saxpy();
     let kernel = || KernelReport {
         kernel: text(),
         gpu: Some(text()),
@@ -56,7 +58,7 @@ fn filled(text: &str) -> Report {
         confidence: Some(text()),
         calibration: Some(text()),
         differences: list(),
-        ..saxpy()
+        ..described.clone()
     };
     // Others that ignore nothing, so that lists and sentences stand in the sections of kernels too.
     let mut kernels = vec![kernel(); 7];
@@ -78,12 +80,10 @@ fn no_text_of_a_report_becomes_markup() {
     assert!(!hostile.contains(['\u{202e}', '\u{1b}', '\r']));
     let xml = closed(&hostile);
     let document = parsed(&xml);
-    let texts: Vec<&str> = document.descendants().filter_map(|n| n.text()).collect();
-    for place in ["title", "h1", "code", "summary", "a", "dd", "li"] {
-        let found = document.descendants().filter(|n| n.has_tag_name(place)).filter_map(|n| n.text());
-        assert!(place == "summary" || found.clone().any(|t| t.contains("</script><b class='x'>&amp;\"-->")), "{place}");
+    for place in ["title", "h1", "h3", "a", "code", "dd", "li", "th", "td"] {
+        let mut found = document.descendants().filter(|n| n.has_tag_name(place)).flat_map(|n| n.descendants());
+        assert!(found.any(|n| n.text().is_some_and(|t| t.contains(SHOWN))), "{place}");
     }
-    assert!(texts.contains(&SHOWN), "{texts:?}");
     let parts = [
         Part::Text(HOSTILE.into()),
         Part::List { heading: HOSTILE.into(), items: vec![HOSTILE.into()] },
@@ -178,13 +178,13 @@ fn the_table_has_every_kernel_with_values_to_sort_by() {
 
 #[test]
 fn very_many_kernels_are_all_in_the_table() {
-    let kernel = |n: usize| KernelReport { kernel: format!("kernel {n}"), ..tiny() };
+    let one = tiny();
+    let kernel = |n: usize| KernelReport { kernel: format!("kernel {n}"), ..one.clone() };
     let report = Report::new((1..=1234).map(kernel).collect());
     let page = html(&report, &[]);
     assert_eq!(page.matches("<th scope=\"row\" class=\"short\">").count(), 1234);
-    assert_eq!(page.matches("<section class=\"kernel ").count(), 500);
+    assert_eq!(page.matches("<section class=\"kernel").count(), 500);
     assert!(page.contains("The first 500 of 1,234 kernels follow"));
-    assert!(page.contains("<td>") || !page.contains("#kernel-501\""), "a link without an end");
     assert!(!page.contains("href=\"#kernel-501\""));
     assert!(page.contains("<details><summary>"), "a long list of contents is folded");
     // What is true of all is said once.
