@@ -126,6 +126,8 @@ pub enum Format {
     Csv,
     /// A table to paste
     Markdown,
+    /// One page for a browser, with charts and a table that sorts
+    Html,
 }
 
 impl OutputArgs {
@@ -140,7 +142,7 @@ impl OutputArgs {
 pub struct ReportArgs {
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Folder for report and charts (SVG, PNG, and the data behind each as CSV)
+    /// Folder for the report in every form and the charts (SVG, PNG, and the data behind each as CSV)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Every kernel in full, also where there are many

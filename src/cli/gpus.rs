@@ -101,7 +101,7 @@ fn list(catalog: &Catalog, output: &OutputArgs) -> Result<u8> {
         ],
         rows: rows.collect(),
     };
-    output.emit(&table.render(output.format)?)?;
+    output.emit(&table.titled("GPUs", output.format)?)?;
     Ok(EXIT_OK)
 }
 
@@ -183,7 +183,7 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         ],
         rows,
     };
-    output.emit(&table.render(output.format)?)?;
+    output.emit(&table.titled("Derived and published peaks", output.format)?)?;
     world::note(output.quiet, &format!("{count} peaks of {} GPU(s) checked, {failed} failed", gpus.len()));
     Ok(if failed > 0 { EXIT_CHECK } else { EXIT_OK })
 }

@@ -28,12 +28,11 @@ pub(super) fn hanging(out: &mut String, head: &str, text: &str, width: usize) {
     }
 }
 
-/// The text without control characters and marks of writing direction, which could move the cursor, break a table or
-/// turn a line around.
+/// The text without control characters, marks of writing direction and what is no character: they could move the cursor,
+/// break a table or turn a line around.
 pub(super) fn clean(text: &str) -> String {
-    let moves = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let moves = |c: char| c.is_control() || turns(c) || matches!(c, '\u{fffe}' | '\u{ffff}');
     text.chars().map(|c| if moves(c) { ' ' } else { c }).collect()
 }
 

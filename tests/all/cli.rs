@@ -59,7 +59,7 @@ fn output_is_written_whole_and_equals_standard_output() {
 fn a_folder_has_report_charts_and_their_data() {
     let place = Place::new();
     place.out(&["analyze", "s.toml", "--out", "a/b"]);
-    let mut wanted = vec!["report.csv", "report.json", "report.md"];
+    let mut wanted = vec!["report.csv", "report.html", "report.json", "report.md"];
     for name in ["occupancy-copy", "roofline", "tail-copy", "time"] {
         wanted.extend(["csv", "png", "svg"].map(|ending| &*format!("{name}.{ending}").leak()));
     }
@@ -98,7 +98,7 @@ fn names_that_a_terminal_or_a_file_cannot_take() {
     let place = Place::new();
     let name = "evil\n\u{1b}[31mred\u{202e} | <b>&\u{7}";
     let work = ["--op", "vector.fp32=1 GFLOP", "--dram-read", "1 MB", "--name"];
-    for format in ["text", "markdown"] {
+    for format in ["text", "markdown", "html"] {
         let out = place.out(&kernel(&[&work[..], &[name, "--format", format]].concat()));
         assert!(!out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{out}");
     }

@@ -14,6 +14,7 @@ mod laws;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
+mod page;
 mod place;
 mod questions;
 mod report;
