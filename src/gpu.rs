@@ -3,6 +3,7 @@
 mod calibration;
 mod catalog;
 mod limits;
+mod mig;
 mod pipe;
 mod read;
 mod tables;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 pub use calibration::{Calibration, Constants, ConstantsOf};
 pub use catalog::{Catalog, Deviation};
 pub use limits::{ComputeCapability, SmLimits};
+pub use mig::{Fraction, House, MigError, MigProfile, MigSlice, MigTable, SmStatus, split_profile};
 pub use pipe::{DataType, Pipe, PipeError};
 pub use read::{Override, OverrideError};
 pub use tables::{Basis, Clocks, Dram, L2, Latency, Links, Memory, Published, Rates, Shared, Sm};
@@ -66,6 +68,9 @@ pub enum GpuError {
     /// A what-if that cannot be applied.
     #[error(transparent)]
     Override(#[from] OverrideError),
+    /// A MIG slice that cannot be had.
+    #[error(transparent)]
+    Mig(#[from] MigError),
 }
 
 fn near_names(near: &[String]) -> String {
@@ -115,6 +120,8 @@ pub struct Gpu {
     pub calibration: Calibration,
     /// What-if changes applied to the file, as "key = value (was old)".
     pub changes: Vec<String>,
+    /// What it was cut from, where it is a MIG slice.
+    pub mig: Option<MigSlice>,
 }
 
 /// A product name that leaves the form open.
