@@ -108,7 +108,9 @@ pub enum MigError {
         known: String,
     },
     /// The GPU has no such profile.
-    #[error("{gpu} has no MIG profile `{profile}`; it has {known} (GPU instances; a compute instance has no profile here)")]
+    #[error(
+        "{gpu} has no MIG profile `{profile}`; it has {known} (GPU instances; a compute instance has no profile here)"
+    )]
     Profile {
         /// Name of the GPU.
         gpu: String,
@@ -118,7 +120,9 @@ pub enum MigError {
         known: String,
     },
     /// The SM count of the profile is by analogy or has no source.
-    #[error("MIG profile {profile} of {gpu} is refused: its SM count {reason}; sourced profiles of this GPU: {sourced}")]
+    #[error(
+        "MIG profile {profile} of {gpu} is refused: its SM count {reason}; sourced profiles of this GPU: {sourced}"
+    )]
     Refused {
         /// Name of the GPU.
         gpu: String,
@@ -130,7 +134,9 @@ pub enum MigError {
         sourced: String,
     },
     /// A GPU file with another SM count than the profiles are for.
-    #[error("sm.count = {count} of {gpu}: its MIG profiles are those of a GPU with {of} SMs; leave sm.count at {of} to slice it")]
+    #[error(
+        "sm.count = {count} of {gpu}: its MIG profiles are those of a GPU with {of} SMs; leave sm.count at {of} to slice it"
+    )]
     SmCount {
         /// Name of the GPU.
         gpu: String,
@@ -219,8 +225,8 @@ struct File {
 
 /// The built-in tables.
 pub(super) fn tables() -> Result<Vec<MigTable>, GpuError> {
-    let file: File = toml::from_str(TABLES)
-        .map_err(|e| GpuError::File { origin: "mig.toml".into(), message: e.to_string() })?;
+    let file: File =
+        toml::from_str(TABLES).map_err(|e| GpuError::File { origin: "mig.toml".into(), message: e.to_string() })?;
     Ok(file.table)
 }
 
