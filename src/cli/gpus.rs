@@ -1,5 +1,7 @@
 //! `gpus list / show / check`: the catalog and a user's own files.
 
+mod mig;
+
 use std::{fmt::Write, path::PathBuf};
 
 use anyhow::{Context, Result};
@@ -33,9 +35,10 @@ enum Command {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// A GPU's file with its sources, and the peaks and ridge points derived from it; a start for your own: > mine.toml
+    /// A GPU's file with its sources, the peaks and ridge points derived from it, and its MIG profiles; a start for your
+    /// own: > mine.toml
     Show {
-        /// Name or alias
+        /// Name or alias, or NAME:PROFILE for a MIG slice
         name: String,
         #[command(flatten)]
         folder: GpuFolder,
@@ -108,7 +111,11 @@ fn list(catalog: &Catalog, output: &OutputArgs) -> Result<u8> {
 fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
     let found = catalog.find(name)?;
     let gpu = &found.gpu;
-    let mut text = catalog.text(&gpu.id).unwrap_or_default().trim_end().to_owned();
+    let mut text = match &gpu.mig {
+        Some(slice) => mig::slice(gpu, slice)?,
+        None => catalog.text(&gpu.id).unwrap_or_default().to_owned(),
+    };
+    text.truncate(text.trim_end().len());
     text += "\n\n# Derived from the figures above; FMA = 2 operations; the ridge is where DRAM and peak meet.\n";
     writeln!(text, "# {:<42} {:>9} {:>10}  ridge", "TFLOP/s (TOP/s)", "datasheet", "sustained")?;
     if let Some(assumption) = &found.assumption {
@@ -129,6 +136,9 @@ fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
         writeln!(text, "# {missing}")?;
     }
     writeln!(text, "# constants of the time model: {}", gpu.calibration.of)?;
+    if let Some(table) = catalog.mig(gpu) {
+        text += &mig::profiles(catalog, gpu, table)?;
+    }
     world::emit(output.as_deref(), &text)?;
     Ok(EXIT_OK)
 }

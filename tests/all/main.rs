@@ -11,6 +11,7 @@ mod gpus_names;
 mod guide_numbers;
 mod judged;
 mod laws;
+mod mig;
 mod ncu;
 mod ncu_launches;
 mod occupancy;

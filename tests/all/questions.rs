@@ -274,6 +274,15 @@ fn q56_capacities_keep_their_prefix() {
 }
 
 #[test]
+fn q58_a_compute_instance_is_a_share_of_its_gpu_instance() {
+    let sms = |profile: &str| f64::from(gpu(&format!("a100-sxm4-80gb:{profile}")).sm.count);
+    // The busy compute instance holds one compute slice: the SMs of a 1g.
+    for (profile, share) in [("1g.10gb", 1.0), ("2g.20gb", 1.0 / 2.0), ("3g.40gb", 1.0 / 3.0)] {
+        close(&format!("Q58 {profile}"), sms("1g.10gb") / sms(profile), share, 1e-12);
+    }
+}
+
+#[test]
 fn q66_a_block_that_cannot_run_is_an_answer() {
     let none = occupancy(&limits("8.6"), &block(2048, 255, 200_000));
     assert_eq!((none.blocks_per_sm, none.fraction(), none.active_warps()), (0, 0.0, 0), "Q66");
