@@ -89,6 +89,7 @@ pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
             let basis = basis.unwrap_or(Basis::Specified);
             roofs.push(MemoryRoof { level: Level::L2, peak: peak * scale(gpu.clocks.vector), sustained: None, basis });
         }
+        (None, _) if gpu.is_cpu() => {}
         (None, _) => missing.push(format!("no L2 roof: nobody published the L2 bandwidth of {}", gpu.name)),
     }
     match gpu.shared_bandwidth() {

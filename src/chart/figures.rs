@@ -47,7 +47,8 @@ fn roofs(roofs: &roofline::Roofline, used: &[Pipe]) -> (Vec<MemoryRoof>, Vec<Com
     let memory = roofs.roofs.iter().map(|roof| MemoryRoof {
         label: format!("{} {}", roof.level.label(), roof.peak),
         bytes_per_second: roof.peak.get(),
-        sustained: roof.sustained.map(|s| s.get()),
+        // Where nobody measured, it is the peak: a line under the roof would say nothing.
+        sustained: roof.sustained.filter(|s| *s < roof.peak).map(|s| s.get()),
     });
     let mut compute: Vec<(ComputeRoof, f64)> = Vec::new();
     let mut wanted: Vec<Pipe> = used.iter().copied().chain(USUAL).collect();
@@ -163,27 +164,34 @@ pub fn tail_figure(analysis: &Analysis) -> Tail {
         TailSample { blocks, time_us: time.estimate.get() * 1e6, utilization_pct: plan.utilization() * 100.0 }
     });
     let kernel = &analysis.launch.kernel.name;
+    let words = analysis.gpu.limits.words();
     let per = format!("{} SMs x {} per SM = {} blocks per wave", plan.sms, plan.blocks_per_sm, grouped(wave));
     Tail {
         caption: caption(
             &format!("Tail effect: {kernel}"),
             &analysis.gpu,
-            &[&per, "equal blocks, work per block unchanged"],
+            &[&words.say(&per), &words.say("equal blocks, work per block unchanged")],
         ),
         samples: samples.collect(),
         wave_blocks: wave,
+        words,
         current: (plan.blocks <= last).then_some(plan.blocks),
     }
 }
 
-/// Occupancy against threads per block, registers and shared memory, as NVIDIA's calculator shows it.
+/// Occupancy against threads per block, registers and shared memory, as NVIDIA's calculator shows it; absent for a CPU,
+/// whose cores have none.
 pub fn occupancy_figure(
     title: &str,
     device: &str,
     changes: &[String],
     limits: &Limits,
     resources: &Resources,
-) -> OccupancyPanels {
+) -> Option<OccupancyPanels> {
+    if matches!(limits, Limits::Core) {
+        return None;
+    }
+    let words = limits.words();
     let percent = |r: Resources| occupancy(limits, &r).fraction() * 100.0;
     let now = percent(*resources);
     let warp = limits.warp_size();
@@ -197,7 +205,7 @@ pub fn occupancy_figure(
         (f64::from(bytes) / 1024.0, percent(Resources { static_shared: 0, dynamic_shared: bytes, ..*resources }))
     });
     let panel = |x_label: &str, steps: Vec<(f64, f64)>, x: f64| Panel {
-        x_label: x_label.into(),
+        x_label: words.say(x_label),
         steps,
         current: Some((x, now)),
         note: None,
@@ -209,11 +217,11 @@ pub fn occupancy_figure(
         resources.registers_per_thread,
         significant(f64::from(resources.shared()) / 1024.0, 4)
     );
-    OccupancyPanels {
+    Some(OccupancyPanels {
         caption: Caption {
             title: title.into(),
             gpu: device.into(),
-            assumptions: what_ifs.chain([setting, "each panel varies one of them".into()]).collect(),
+            assumptions: what_ifs.chain([words.say(&setting), "each panel varies one of them".into()]).collect(),
             version: env!("CARGO_PKG_VERSION").into(),
         },
         panels: vec![
@@ -221,7 +229,7 @@ pub fn occupancy_figure(
             panel("Registers per thread", registers.collect(), f64::from(resources.registers_per_thread)),
             panel("Shared memory per block (KiB)", shared.collect(), f64::from(resources.shared()) / 1024.0),
         ],
-    }
+    })
 }
 
 /// Most kernels of one figure of times; what is longest matters most, and a longer figure is no figure.

@@ -187,7 +187,13 @@ fn tail(wave_blocks: u64, range: std::ops::RangeInclusive<u64>, step: usize, us:
         time_us: us * waves(blocks) as f64,
         utilization_pct: 100.0 * blocks as f64 / (waves(blocks) * wave_blocks.max(1)).max(1) as f64,
     };
-    Tail { caption: caption("Tail effect"), samples: range.step_by(step).map(sample).collect(), wave_blocks, current }
+    Tail {
+        caption: caption("Tail effect"),
+        samples: range.step_by(step).map(sample).collect(),
+        wave_blocks,
+        current,
+        ..Tail::default()
+    }
 }
 
 fn tails() -> Vec<(&'static str, Tail)> {

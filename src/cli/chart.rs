@@ -123,6 +123,7 @@ fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
             &chosen.gpu.limits,
             &chosen.launch.kernel.resources,
         )
+        .with_context(|| format!("{} is a CPU: its cores have no occupancy", chosen.gpu.name))?
         .draw(theme),
     })
 }

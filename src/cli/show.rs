@@ -229,7 +229,9 @@ fn charts(outcome: &Outcome) -> Vec<NamedChart> {
             &analysis.gpu.limits,
             &kernel.resources,
         );
-        add(format!("occupancy-{}", file_name(&kernel.name)), label, figure.draw(Theme::Light));
+        if let Some(figure) = figure {
+            add(format!("occupancy-{}", file_name(&kernel.name)), label, figure.draw(Theme::Light));
+        }
     }
     if let Some(figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
         add("roofline-profile".into(), "Roofline of the profile".into(), figure.draw(Theme::Light));
