@@ -1,5 +1,6 @@
 //! All integration tests in one binary, so that the library is linked once.
 
+mod amd_cpu;
 mod architecture;
 mod bad_input;
 mod bandwidth_curve;
