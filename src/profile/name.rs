@@ -1,5 +1,7 @@
 //! Kernel names short enough for a table: demangled C++ names run to several kB.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 /// Longest short name, in characters.
 const LIMIT: usize = 40;
 
@@ -15,7 +17,53 @@ pub fn short_name(name: &str) -> String {
     let wrapped = if WRAPPERS.contains(&own) { first_argument(name).map(base) } else { None };
     let chosen = wrapped.filter(|inner| !inner.is_empty()).unwrap_or(plain);
     let chosen = if chosen.is_empty() { name.split_whitespace().collect::<Vec<_>>().join(" ") } else { chosen };
-    if chosen.is_empty() { "(unnamed)".to_string() } else { ellipsis(&chosen) }
+    if chosen.is_empty() { "(unnamed)".to_string() } else { elided(&chosen, LIMIT) }
+}
+
+/// Short names of kernels shown together, one per name given. Different kernels whose short names are equal get what
+/// tells them apart in brackets: `gemm [float]` and `gemm [half]`.
+pub fn telling_names(names: &[&str]) -> Vec<String> {
+    let mut groups: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for name in names {
+        groups.entry(short_name(name)).or_default().insert(name);
+    }
+    let telling = |name: &&str| {
+        let short = short_name(name);
+        let group: Vec<&str> = groups.get(&short).map(|g| g.iter().copied().collect()).unwrap_or_default();
+        match difference(name, &group) {
+            Some(part) => format!("{short} [{part}]"),
+            None => short,
+        }
+    };
+    names.iter().map(telling).collect()
+}
+
+/// Longest part that tells names apart, in characters.
+const PART: usize = 24;
+
+/// What stands in `name` between the beginning and the end that all names share, in whole words.
+fn difference(name: &str, all: &[&str]) -> Option<String> {
+    if all.len() < 2 {
+        return None;
+    }
+    let chars: Vec<char> = name.chars().collect();
+    let others = || all.iter().filter(|other| **other != name);
+    let same = |a: &mut dyn Iterator<Item = char>, b: &mut dyn Iterator<Item = char>| {
+        a.zip(b).take_while(|(a, b)| a == b).count()
+    };
+    let mut start = others().map(|other| same(&mut name.chars(), &mut other.chars())).min()?;
+    let mut tail = others().map(|other| same(&mut name.chars().rev(), &mut other.chars().rev())).min()?;
+    tail = tail.min(chars.len() - start);
+    let word = |c: &char| c.is_alphanumeric() || *c == '_' || *c == ':';
+    while start > 0 && chars.get(start - 1).is_some_and(word) {
+        start -= 1;
+    }
+    while tail > 0 && chars.get(chars.len() - tail).is_some_and(word) {
+        tail -= 1;
+    }
+    let part: String = chars.get(start..chars.len() - tail).unwrap_or_default().iter().collect();
+    let part = part.trim();
+    Some(if part.is_empty() { "-".into() } else { elided(part, PART) })
 }
 
 /// The qualified name alone, with at most its last two namespaces.
@@ -79,14 +127,14 @@ fn first_argument(name: &str) -> Option<&str> {
     inner.get(..end.unwrap_or(inner.len()))
 }
 
-/// At most forty characters, the first nineteen and the last twenty around an ellipsis.
-fn ellipsis(text: &str) -> String {
+/// At most `limit` characters, the first and the last ones around an ellipsis.
+fn elided(text: &str, limit: usize) -> String {
     let count = text.chars().count();
-    if count <= LIMIT {
+    if count <= limit {
         return text.to_string();
     }
-    let head: String = text.chars().take(LIMIT / 2 - 1).collect();
-    let tail: String = text.chars().skip(count - LIMIT / 2).collect();
+    let head: String = text.chars().take(limit / 2 - 1).collect();
+    let tail: String = text.chars().skip(count - limit / 2).collect();
     format!("{head}…{tail}")
 }
 
@@ -114,7 +162,7 @@ mod tests {
             ("", "(unnamed)"),
             ("  ", "(unnamed)"),
         ] {
-            let expected = ellipsis(short);
+            let expected = elided(short, LIMIT);
             assert_eq!(short_name(name), expected, "{name}");
         }
     }
@@ -125,5 +173,16 @@ mod tests {
         assert_eq!(short, "cudnn_generated_for…_7_128x128x128_4x1x1");
         assert_eq!(short.chars().count(), LIMIT);
         assert_eq!(short_name(&"é".repeat(50)).chars().count(), LIMIT);
+    }
+
+    #[test]
+    fn names_that_look_alike_are_told_apart() {
+        let names = ["void gemm<float, 128>(P)", "void gemm<half_t, 128>(P)", "copy(int*)", "void gemm<float, 128>(P)"];
+        assert_eq!(telling_names(&names), ["gemm [float]", "gemm [half_t]", "copy", "gemm [float]"]);
+        let names = ["void scan<1>(int)", "void scan<2>(int)", "scan(int)"];
+        assert_eq!(telling_names(&names), ["scan [void scan<1>]", "scan [void scan<2>]", "scan [scan]"]);
+        let long = |n| format!("void f<{}, {n}, {}>()", "a".repeat(99), "b".repeat(99));
+        let (one, two) = (long(1), long(2));
+        assert_eq!(telling_names(&[&one, &two]), ["f [1]", "f [2]"]);
     }
 }
