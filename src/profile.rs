@@ -25,7 +25,7 @@ pub use advice::Advice;
 pub use device::{Device, device};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
-pub use name::{short_name, telling_names};
+pub use name::{plain_name, short_name, telling_names};
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };

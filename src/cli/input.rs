@@ -97,12 +97,7 @@ pub fn cases(scenario: Scenario, gpus: &GpuArgs, catalog: &Catalog) -> Result<Ve
 }
 
 /// The same, with what-ifs of the command line behind each GPU.
-pub fn cases_with(
-    mut scenario: Scenario,
-    gpus: &GpuArgs,
-    what_ifs: &[WhatIf],
-    catalog: &Catalog,
-) -> Result<Vec<Case>> {
+pub fn cases_with(mut scenario: Scenario, gpus: &GpuArgs, what_ifs: &[WhatIf], catalog: &Catalog) -> Result<Vec<Case>> {
     let wrong = |what_if: &WhatIf| format!("--what-if `{}`", what_if.name);
     if gpus.gpu.is_empty() && gpus.set.is_empty() {
         for what_if in what_ifs {

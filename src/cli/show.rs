@@ -131,12 +131,7 @@ fn write_folder(folder: &Path, outcome: &Outcome, report: &Report, quiet: bool) 
 }
 
 /// Reports and charts as files, each chart with the data behind it. All are made before the first is written.
-pub fn write_files(
-    folder: &Path,
-    reports: &[(&str, String)],
-    charts: &[(String, Chart)],
-    quiet: bool,
-) -> Result<()> {
+pub fn write_files(folder: &Path, reports: &[(&str, String)], charts: &[(String, Chart)], quiet: bool) -> Result<()> {
     let mut files: Vec<_> = reports.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
     let mut written: Vec<&str> = reports.iter().map(|(name, _)| *name).collect();
     for (name, chart) in charts {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{ObservedDevice, ObservedKernel, Profile, short_name};
+use super::{ObservedDevice, ObservedKernel, Profile, plain_name};
 
 /// A launch of one profile with its partner in the other; at least one of the two is there.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Pair<'a> {
     pub after: Option<&'a ObservedKernel>,
     /// How many launches of this name stand before it in its file.
     pub occurrence: usize,
-    /// Whether the names differ, so that the pairing rests on their equal short names.
+    /// Whether the names differ, so that the pairing rests on their equal plain names.
     pub renamed: bool,
 }
 
@@ -30,7 +30,7 @@ fn counted(profile: &Profile) -> Vec<(&ObservedKernel, usize)> {
 }
 
 /// Pairs launches by name and by how often the name came before, so that repeated launches meet their partners.
-/// Names that stand in one profile only are then paired by short name: other template arguments, the same kernel.
+/// Names that stand in one profile only are then paired by plain name: other template arguments, the same kernel.
 /// In the order of the first profile; what only the second has comes last.
 pub fn pair<'a>(before: &'a Profile, after: &'a Profile) -> Vec<Pair<'a>> {
     let (old, new) = (counted(before), counted(after));
@@ -40,14 +40,14 @@ pub fn pair<'a>(before: &'a Profile, after: &'a Profile) -> Vec<Pair<'a>> {
     let new_names: BTreeSet<&str> = new.iter().map(|(k, _)| &*k.name).collect();
     let mut strangers: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
     for (index, (kernel, _)) in new.iter().enumerate().filter(|(_, (k, _))| !old_names.contains(&*k.name)) {
-        strangers.entry(short_name(&kernel.name)).or_default().push_back(index);
+        strangers.entry(plain_name(&kernel.name)).or_default().push_back(index);
     }
     let mut taken: BTreeSet<usize> = BTreeSet::new();
     let mut pairs: Vec<Pair> = Vec::new();
     for (kernel, occurrence) in &old {
         let renamed = !new_names.contains(&*kernel.name);
         let partner = if renamed {
-            strangers.get_mut(&short_name(&kernel.name)).and_then(VecDeque::pop_front)
+            strangers.get_mut(&plain_name(&kernel.name)).and_then(VecDeque::pop_front)
         } else {
             by_name.get(&(&*kernel.name, *occurrence)).copied()
         };
@@ -73,10 +73,9 @@ pub fn circumstances(pairs: &[Pair]) -> Vec<String> {
     if let Some((old, new)) = both.iter().find(|(old, new)| differ(&old.device, &new.device)) {
         said.push(format!("before ran on {}, after on {}", words(&old.device), words(&new.device)));
     }
-    for (name, clock) in [
-        ("SM", (|k| k.sm_clock) as fn(&ObservedKernel) -> Option<crate::units::Hertz>),
-        ("memory", |k| k.dram_clock),
-    ] {
+    for (name, clock) in
+        [("SM", (|k| k.sm_clock) as fn(&ObservedKernel) -> Option<crate::units::Hertz>), ("memory", |k| k.dram_clock)]
+    {
         let mut ratios: Vec<_> = both
             .iter()
             .filter_map(|(old, new)| clock(old).zip(clock(new)))
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn names_meet_by_occurrence_and_strangers_by_short_name() {
+    fn names_meet_by_occurrence_and_strangers_by_plain_name() {
         assert_eq!(
             paired(&["a", "b", "a", "void g<int>(int)", "gone"], &["b", "a", "new", "void g<half>(int)"]),
             [
