@@ -20,12 +20,12 @@ pub struct Change {
     pub after_us: Option<f64>,
 }
 
-/// Times before and after. Of many kernels, the first ones are drawn and all are in the data.
+/// Times before and after. Of many kernels, those that changed most are drawn and all are in the data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BeforeAfter {
     /// Words around the figure.
     pub caption: Caption,
-    /// Kernels from top to bottom, what matters most first.
+    /// Kernels from top to bottom.
     pub changes: Vec<Change>,
 }
 
@@ -36,6 +36,8 @@ const ROW: f64 = 24.0;
 /// Room for names left of the axis, and for times and changes right of it, in pixels.
 const LEFT: f64 = 230.0;
 const ASIDE: f64 = 230.0;
+/// Room for the change in percent, in pixels.
+const PERCENT: f64 = 92.0;
 /// Up to this share a kernel is as fast as before: repeated runs differ as much.
 const SAME: f64 = 0.01;
 
@@ -82,12 +84,23 @@ impl BeforeAfter {
         table.finish()
     }
 
+    /// The kernels that are drawn, in their order: of too many those with the largest change, which for a kernel that
+    /// was added or removed is its whole time.
+    fn shown(&self) -> Vec<&Change> {
+        let size = |c: &Change| (c.after_us.unwrap_or(0.0) - c.before_us.unwrap_or(0.0)).abs();
+        let mut order: Vec<usize> = (0..self.changes.len()).collect();
+        order.sort_by(|a, b| size(&self.changes[*b]).total_cmp(&size(&self.changes[*a])));
+        order.truncate(KERNELS);
+        order.sort_unstable();
+        order.into_iter().filter_map(|index| self.changes.get(index)).collect()
+    }
+
     pub(super) fn canvas(&self, theme: Theme) -> Canvas {
-        let shown: Vec<&Change> = self.changes.iter().take(KERNELS).collect();
+        let shown = self.shown();
         let mut caption = self.caption.clone();
         if shown.len() < self.changes.len() {
             let count = grouped(self.changes.len() as u64);
-            caption.assumptions.insert(0, format!("the first {} of {count} kernels", shown.len()));
+            caption.assumptions.insert(0, format!("the {} largest changes of {count} kernels", shown.len()));
         }
         let subtitle = "Ring: before; diamond: after. A full line is faster or equal, a dashed one slower";
         let rows = ROW * shown.len() as f64 + 8.0;
@@ -133,12 +146,14 @@ impl Change {
         if let Some(after) = place_of(self.after_us) {
             canvas.mark((x.place(after), y), Mark::Diamond, ink, false);
         }
-        canvas.text((plot.x1 + 14.0, y), &self.words(), Type::new(11.0, palette.muted));
+        let room = ASIDE - 14.0 - if self.added().is_some() { PERCENT + 6.0 } else { 0.0 };
+        let words = elide(&self.words(), 11.0, false, room / SLACK);
+        canvas.text((plot.x1 + 14.0, y), &words, Type::new(11.0, palette.muted));
         let Some(added) = self.added() else { return };
         let sign = if added > 0.0 { "+" } else { "" };
         let word = if slower { " slower" } else { "" };
         let percent = format!("{sign}{} %{word}", decimal(added * 100.0, if added.abs() < 1.0 { 1 } else { 0 }));
         let style = Type { bold: slower, ..Type::new(11.0, palette.ink) };
-        canvas.text((plot.x1 + ASIDE, y), &elide(&percent, 11.0, slower, 90.0 / SLACK), style.align(Align::End));
+        canvas.text((plot.x1 + ASIDE, y), &elide(&percent, 11.0, slower, PERCENT / SLACK), style.align(Align::End));
     }
 }

@@ -178,6 +178,7 @@ impl SideBySide {
             }
             let speedup = bar.speedup.filter(|s| s.is_finite()).map_or(String::new(), |s| format!("{} · ", times(s)));
             let words = format!("{} · {speedup}{}", time(bar.time_us), bar.bound.word().trim_end_matches("-bound"));
+            let words = elide(&words, 11.0, is_baseline, (plot.x1 + ASIDE - end - 7.0) / SLACK);
             canvas.text((end + 7.0, y), &words, Type { bold: is_baseline, ..Type::new(11.0, palette.ink).halo() });
         }
     }

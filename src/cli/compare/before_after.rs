@@ -9,9 +9,9 @@ use super::{
         world,
     },
     Compared,
-    columns::{self, four, tenth},
+    columns::{self, four, six, tenth},
     grid::{Grid, fitted},
-    profiles::{COLUMNS, Profiles, Row, Side},
+    profiles::{COLUMNS, Profiles, RENAMED, Row, Side},
 };
 use crate::{
     chart::{BeforeAfter, Caption, Change, Chart, Theme},
@@ -33,8 +33,11 @@ fn signed(value: f64, text: String) -> String {
     if value > 0.0 && text != "0" { format!("+{text}") } else { text }
 }
 
-/// A quantity before and after, where both are known and `differs`.
-fn changed(row: &Row, of: fn(&Side) -> Option<f64>, show: fn(f64) -> String, least: f64) -> Option<String> {
+/// A quantity that may have changed: its head, its value, its print, and the share below which a change is noise.
+type Line = (&'static str, fn(&Side) -> Option<f64>, fn(f64) -> String, f64);
+
+/// The quantity before and after, where both are known and differ.
+fn changed(row: &Row, (_, of, show, least): &Line) -> Option<String> {
     let (old, new) = (of(row.before.as_ref()?)?, of(row.after.as_ref()?)?);
     let apart = (new - old).abs() > old.abs() * least && show(old) != show(new);
     apart.then(|| format!("{} -> {}", show(old), show(new)))
@@ -88,31 +91,31 @@ impl Profiles {
         grid
     }
 
-    /// What else changed, kernel by kernel; absent where nothing did.
-    fn resources(&self) -> Option<Grid> {
-        type Line = (&'static str, fn(&Side) -> Option<f64>, fn(f64) -> String, f64);
-        const LINES: [Line; 4] = [
-            ("Registers", |s| s.registers, four, 0.0),
+    /// What else changed, kernel by kernel: the launch, then its traffic. What did not change has no row and no column.
+    fn resources(&self) -> Vec<Grid> {
+        const LAUNCH: [Line; 4] = [
+            ("Grid", |s| s.grid_blocks, six, 0.0),
+            ("Block", |s| s.threads_per_block, six, 0.0),
+            ("Registers", |s| s.registers, six, 0.0),
             ("Occupancy %", |s| s.occupancy_pct, tenth, 0.0),
+        ];
+        const TRAFFIC: [Line; 2] = [
             ("DRAM MB", |s| s.dram_bytes, megabytes, SAME_TRAFFIC),
             ("DRAM GB/s", |s| s.dram_gb_per_s, four, SAME_TRAFFIC),
         ];
-        let mut rows = Vec::new();
-        for row in self.rows.iter().take(SHOWN) {
-            let cells = LINES.map(|(_, of, show, least)| changed(row, of, show, least));
-            if cells.iter().any(Option::is_some) {
-                rows.push((row.kernel.clone(), cells));
-            }
-        }
-        let used = [0, 1, 2, 3].map(|line| rows.iter().any(|(_, cells)| cells[line].is_some()));
-        let kept = |line: &usize| used[*line];
-        let heads = (0..LINES.len()).filter(kept).map(|line| LINES[line].0.to_owned());
-        let heads: Vec<String> = std::iter::once("Kernel".to_owned()).chain(heads).collect();
-        let cells = |(kernel, cells): (String, [Option<String>; 4])| {
-            let cells = cells.into_iter().enumerate().filter(|(line, _)| used[*line]);
-            std::iter::once(kernel).chain(cells.map(|(_, cell)| cell.unwrap_or_default())).collect()
+        [self.changes(&LAUNCH), self.changes(&TRAFFIC)].into_iter().flatten().collect()
+    }
+
+    fn changes(&self, lines: &[Line]) -> Option<Grid> {
+        let shown = || self.rows.iter().take(SHOWN);
+        let used: Vec<&Line> = lines.iter().filter(|line| shown().any(|row| changed(row, line).is_some())).collect();
+        let cells = |row: &Row| {
+            let cells: Vec<Option<String>> = used.iter().map(|line| changed(row, line)).collect();
+            let all = std::iter::once(row.kernel.clone()).chain(cells.iter().map(|c| c.clone().unwrap_or_default()));
+            cells.iter().any(Option::is_some).then(|| all.collect::<Vec<_>>())
         };
-        let rows: Vec<Vec<String>> = rows.into_iter().map(cells).collect();
+        let rows: Vec<Vec<String>> = shown().filter_map(cells).collect();
+        let heads = std::iter::once("Kernel".to_owned()).chain(used.iter().map(|line| line.0.to_owned())).collect();
         (!rows.is_empty()).then(|| Grid { heads, rows, right: 1..5, ..Grid::default() })
     }
 
@@ -133,16 +136,15 @@ impl Profiles {
     fn text(&self, width: usize) -> String {
         let mut out = self.times().text(width);
         self.remarks().iter().for_each(|remark| out += &format!("{remark}\n"));
-        if let Some(grid) = self.resources() {
-            out += &format!("\n{}", grid.text(width));
-        }
+        self.resources().iter().for_each(|grid| out += &format!("\n{}", grid.text(width)));
         out
     }
 
     fn markdown(&self) -> String {
         let mut out = format!("### Before and after\n\n{}", self.times().markdown());
-        if let Some(grid) = self.resources() {
-            out += &format!("\nWhat else changed:\n\n{}", grid.markdown());
+        for (index, grid) in self.resources().iter().enumerate() {
+            let head = if index == 0 { "What else changed:\n\n" } else { "" };
+            out += &format!("\n{head}{}", grid.markdown());
         }
         let version = format!("Measured by Nsight Compute, compared by Wavecast {}.", env!("CARGO_PKG_VERSION"));
         out += "\n";
@@ -167,6 +169,10 @@ impl Profiles {
         if let Some(totals) = &self.totals {
             let change = totals.change_pct().map(|v| format!(" ({} %)", signed(v, tenth(v)))).unwrap_or_default();
             assumptions.push(format!("all: {} us -> {} us{change}", four(totals.before_us), four(totals.after_us)));
+        }
+        match self.rows.iter().filter(|row| row.note == RENAMED).count() {
+            0 => {}
+            renamed => assumptions.push(format!("paired though the name changed: {renamed}")),
         }
         assumptions.extend(self.notes.iter().cloned());
         let caption = Caption {

@@ -160,7 +160,9 @@ impl Devices {
     }
 
     fn note(&mut self, case: &Case) {
-        let name = case.what_if.as_ref().map_or_else(|| "what-if".to_owned(), |name| format!("what-if {name}"));
+        let id = &case.gpu.id;
+        let name =
+            case.what_if.as_ref().map_or_else(|| format!("what-if on {id}"), |name| format!("what-if {name} on {id}"));
         let changes = case.gpu.changes.iter().map(|c| format!("{name}: {c}"));
         for note in changes.chain(case.assumptions.iter().map(|a| format!("assumed: {a}"))) {
             if !self.notes.contains(&note) {

@@ -27,6 +27,10 @@ pub struct Side {
     pub us: Option<f64>,
     /// Share of all durations of its file in percent.
     pub share_pct: Option<f64>,
+    /// Blocks of the grid.
+    pub grid_blocks: Option<f64>,
+    /// Threads of a block.
+    pub threads_per_block: Option<f64>,
     /// Registers per thread.
     pub registers: Option<f64>,
     /// Theoretical occupancy in percent.
@@ -85,7 +89,7 @@ fn after(row: &Row) -> Option<&Side> {
 }
 
 /// The columns for programs.
-pub const COLUMNS: [Column<Row>; 20] = [
+pub const COLUMNS: [Column<Row>; 24] = [
     Column::text("Kernel", "kernel", |r| r.kernel.clone()),
     Column::number("Before\nus", "before_us", |r| before(r)?.us, six),
     Column::number("After\nus", "after_us", |r| after(r)?.us, six),
@@ -105,6 +109,10 @@ pub const COLUMNS: [Column<Row>; 20] = [
     Column::number("DRAM bytes\nafter", "after_dram_bytes", |r| after(r)?.dram_bytes, six),
     Column::number("DRAM GB/s\nbefore", "before_dram_gb_per_s", |r| before(r)?.dram_gb_per_s, four),
     Column::number("DRAM GB/s\nafter", "after_dram_gb_per_s", |r| after(r)?.dram_gb_per_s, four),
+    Column::number("Grid\nbefore", "before_grid_blocks", |r| before(r)?.grid_blocks, six),
+    Column::number("Grid\nafter", "after_grid_blocks", |r| after(r)?.grid_blocks, six),
+    Column::number("Block\nbefore", "before_threads_per_block", |r| before(r)?.threads_per_block, six),
+    Column::number("Block\nafter", "after_threads_per_block", |r| after(r)?.threads_per_block, six),
     Column::text("Full name", "full_name", |r| r.full_name.clone()),
 ];
 
@@ -228,6 +236,8 @@ impl Side {
         Self {
             us,
             share_pct: us.and_then(|us| ratio(us * 100.0, total_us)),
+            grid_blocks: kernel.grid_blocks.map(|blocks| blocks as f64),
+            threads_per_block: kernel.threads_per_block.map(f64::from),
             registers: kernel.registers_per_thread.map(f64::from),
             occupancy_pct: kernel.theoretical_occupancy_pct,
             achieved_pct: kernel.achieved_occupancy_pct,
@@ -237,21 +247,16 @@ impl Side {
     }
 }
 
-/// What is odd about a pair: one side is missing, or the two are not the same launch.
+/// Note of kernels that were paired although their names differ.
+pub const RENAMED: &str = "name changed";
+
+/// What is odd about a pair.
 fn note(pair: &Pair) -> String {
-    let (old, new) = match (pair.before, pair.after) {
-        (Some(old), Some(new)) => (old, new),
-        (Some(_), None) => return "only before".into(),
-        _ => return "only after".into(),
+    let note = match (pair.before, pair.after) {
+        (Some(_), None) => "only before",
+        (None, Some(_)) => "only after",
+        _ if pair.renamed => RENAMED,
+        _ => "",
     };
-    let other = |known: bool, differs: bool, what: &'static str| (known && differs).then_some(what);
-    let grid =
-        other(old.grid_blocks.is_some() && new.grid_blocks.is_some(), old.grid_blocks != new.grid_blocks, "other grid");
-    let block = other(
-        old.threads_per_block.is_some() && new.threads_per_block.is_some(),
-        old.threads_per_block != new.threads_per_block,
-        "other block",
-    );
-    let parts = [pair.renamed.then_some("name changed"), grid, block];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    note.into()
 }

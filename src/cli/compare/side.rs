@@ -76,7 +76,7 @@ impl Devices {
             rows: self.kernels.iter().map(|k| vec![k.name.clone()]).collect(),
             ..Grid::default()
         };
-        let summary = self.summary();
+        let summary = self.shown_summary();
         if !summary.is_empty() {
             grid.summary = vec![vec!["total".into()], vec!["geometric mean".into()]];
         }
@@ -98,6 +98,11 @@ impl Devices {
         grid
     }
 
+    /// The summary for people: of one kernel it would say the same again.
+    fn shown_summary(&self) -> Vec<Summary> {
+        if self.kernels.len() > 1 { self.summary() } else { Vec::new() }
+    }
+
     fn text(&self, width: usize) -> Result<String> {
         let against = format!("Speed-up against {}.", self.devices[self.baseline].name);
         for words in [Words::Full, Words::Short] {
@@ -116,7 +121,7 @@ impl Devices {
             row.kernel = name;
         }
         let long = columns::table(&COLUMNS, &rows).render(Format::Text)?;
-        let summary = self.summary();
+        let summary = self.shown_summary();
         let all = match summary.is_empty() {
             true => String::new(),
             false => format!("\n{}", columns::table(&SUMMARY, &summary).render(Format::Text)?),
@@ -157,7 +162,7 @@ impl Devices {
         products.dedup();
         let mut assumptions: Vec<String> =
             self.notes.iter().map(|note| note.trim_start_matches("assumed: ").to_owned()).collect();
-        let means = self.summary().into_iter().enumerate().filter(|(column, _)| *column != self.baseline);
+        let means = self.shown_summary().into_iter().enumerate().filter(|(column, _)| *column != self.baseline);
         let means: Vec<String> = means.map(|(_, s)| format!("{} {}", s.device, times(s.geomean_speedup))).collect();
         if !means.is_empty() {
             assumptions.insert(0, format!("geometric mean of speed-ups: {}", means.join(", ")));
