@@ -1,6 +1,7 @@
 //! The time of a launch: one term per resource, and how they combine. Equations: `docs/model.md`.
 
 mod terms;
+pub mod tiled;
 
 use crate::{
     gpu::{Gpu, Pipe},
@@ -212,7 +213,7 @@ fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
 }
 
 /// Time scale of the power droop, set by hand in the fit of the shared constants.
-const DROOP_TIME: Seconds = Seconds(3e-3);
+pub(crate) const DROOP_TIME: Seconds = Seconds(3e-3);
 
 /// (sum of t^p)^(1/p), computed after division by the largest term; an infinite p is the maximum.
 fn p_sum(terms: &[Seconds], p: f64) -> Seconds {

@@ -8,6 +8,7 @@ mod cli;
 mod common;
 mod compare;
 mod console;
+mod gemm;
 mod gpus;
 mod gpus_names;
 mod guide_numbers;
