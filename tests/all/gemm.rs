@@ -36,9 +36,36 @@ fn check_values_of_the_fit() {
             // Printed with one decimal.
             let near = (found - time).abs() <= time * 0.01 + 0.05;
             if !near || chosen != tile || plan.chosen.splits != splits {
-                wrong.push(format!("{name} {m}x{n}x{k}: {found:.1} {chosen} S{}, should be {time} {tile} S{splits}", plan.chosen.splits));
+                wrong.push(format!(
+                    "{name} {m}x{n}x{k}: {found:.1} {chosen} S{}, should be {time} {tile} S{splits}",
+                    plan.chosen.splits
+                ));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same for the B200, whose family has factors of its own; transposed tiles tie.
+const BLACKWELL: [((u64, u64, u64), f64); 10] = [
+    ((1, 4096, 4096), 8.6),
+    ((16, 4096, 4096), 8.6),
+    ((128, 4096, 4096), 9.3),
+    ((512, 4096, 4096), 15.5),
+    ((4096, 4096, 4096), 87.9),
+    ((64, 512, 16384), 8.4),
+    ((8192, 8192, 128), 32.9),
+    ((1024, 1024, 1024), 4.3),
+    ((32, 64, 64), 2.1),
+    ((16384, 256, 2048), 14.8),
+];
+
+#[test]
+fn check_values_of_blackwell() {
+    let gpu = gpu("b200");
+    let planner = Planner::new(&gpu, Precision::new(&gpu, DataType::Bf16, false).unwrap()).unwrap();
+    for ((m, n, k), time) in BLACKWELL {
+        let found = planner.plan(Shape::new(1, m, n, k).unwrap(), Reuse::Rotated(6)).time * 1e6;
+        assert!((found - time).abs() <= time * 0.01 + 0.05, "{m}x{n}x{k}: {found:.2}, should be {time}");
+    }
 }

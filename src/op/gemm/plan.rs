@@ -75,13 +75,7 @@ impl Planner {
         self.search(shape, &moved, &mut best);
         // A tile of 64 x 64 or less is never dropped, so that one candidate is always there.
         let chosen = best[0].unwrap_or_else(|| self.candidate(shape, &moved, self.tiles[0], 1));
-        Plan {
-            shape,
-            bytes: Bytes(moved.all),
-            resident: Bytes(moved.resident),
-            chosen,
-            time: self.drooped(&chosen),
-        }
+        Plan { shape, bytes: Bytes(moved.all), resident: Bytes(moved.resident), chosen, time: self.drooped(&chosen) }
     }
 
     /// The fastest candidates, best first.

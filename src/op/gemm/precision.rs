@@ -51,7 +51,6 @@ impl Precision {
         let (input_bytes, output_bytes) = bytes(input);
         Ok(Self { input, pipe, input_bytes, output_bytes, weight_share: if sparse { 9.0 / 16.0 } else { 1.0 } })
     }
-
 }
 
 /// The unit for an input type, where the GPU has one.
