@@ -2,8 +2,8 @@
 //! allocation. Equations: `docs/model.md`, section 9.
 
 use crate::{
-    gpu::{Gpu, Pipe, Tiled},
-    units::Bytes,
+    gpu::{self, Gpu, Pipe},
+    kernel::{Operand, Tiled},
 };
 
 /// h of a tile of 256 x 128, on which the sustained rates were fitted.
@@ -56,7 +56,7 @@ impl Machine {
     /// The machine for products on a pipe; absent where the GPU has no such unit.
     pub fn new(gpu: &Gpu, pipe: Pipe) -> Option<Self> {
         let constants = &gpu.calibration.constants;
-        let Tiled { depth, feed_factor, partials_factor, store_factor, quantisation, split_factor, .. } =
+        let gpu::Tiled { depth, feed_factor, partials_factor, store_factor, quantisation, split_factor, .. } =
             gpu.calibration.tiled;
         let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector).get();
         let peak = gpu.rate(pipe)? * gpu.clock(pipe).get();
@@ -88,7 +88,7 @@ impl Machine {
             small_tile: constants.small_tile,
             quantisation,
             overlap: constants.overlap_exponent,
-            droop: gpu.calibration.power_droop,
+            droop: if matches!(pipe, Pipe::Tensor { .. }) { gpu.calibration.power_droop } else { 0.0 },
         })
     }
 
@@ -103,6 +103,20 @@ impl Machine {
     /// Quantised share of work: the busiest of `units` gets whole pieces, as far as the schedule does not even them out.
     fn quantised(&self, pieces: f64) -> f64 {
         (self.quantisation * libm::ceil(pieces) + (1.0 - self.quantisation) * pieces).max(1.0)
+    }
+}
+
+impl Machine {
+    /// Traffic in equivalents of DRAM: what L2 still holds streams at the rate of L2.
+    pub fn streamed(&self, operands: &[Operand; 2]) -> f64 {
+        let (all, resident) = self.resident(operands);
+        all - resident + resident * self.dram / self.l2
+    }
+
+    /// All bytes, and those that L2 still holds.
+    pub fn resident(&self, operands: &[Operand; 2]) -> (f64, f64) {
+        let held = |o: &Operand| o.bytes * o.cached * self.hit(o.distance);
+        (operands.iter().map(|o| o.bytes).sum(), operands.iter().map(held).sum())
     }
 }
 
@@ -151,6 +165,12 @@ pub struct Parts {
 }
 
 impl Work {
+    /// The work of a kernel in so many blocks.
+    pub fn new(tiled: &Tiled, blocks: f64, per_sm: f64, machine: &Machine) -> Self {
+        let Tiled { steps, math, shape, out, feed, partials, operands } = *tiled;
+        Self { blocks, per_sm, steps, math, shape, out, feed, partials, streamed: machine.streamed(&operands) }
+    }
+
     /// The parts on a machine; `balanced` without the loss of a partial wave.
     pub fn parts(&self, machine: &Machine, balanced: bool) -> Parts {
         let share = |pieces: f64| if balanced { pieces.max(1.0) } else { machine.quantised(pieces) };
@@ -198,9 +218,4 @@ fn psum(terms: [f64; 4], p: f64) -> f64 {
     }
     let sum: f64 = terms.into_iter().map(|t| libm::pow(t / largest, p)).sum();
     largest * libm::pow(sum, 1.0 / p)
-}
-
-/// Bytes of traffic in equivalents of DRAM: `resident` of `all` stream from L2.
-pub fn streamed(machine: &Machine, all: Bytes, resident: Bytes) -> f64 {
-    all.get() - resident.get() + resident.get() * machine.dram / machine.l2
 }

@@ -3,7 +3,8 @@
 use super::{Precision, Reuse, SPLITS, Shape, Tile, tiles::STEP_BYTES, tiles::tiles};
 use crate::{
     gpu::Gpu,
-    time::tiled::{Machine, Parts, Work, streamed},
+    kernel::{Operand, Tiled},
+    time::tiled::{Machine, Parts, Work},
     units::Bytes,
 };
 
@@ -25,8 +26,8 @@ pub struct Candidate {
     pub splits: u32,
     /// Tiles of all products, times splits.
     pub blocks: f64,
-    /// Blocks and bytes, as the time model takes them.
-    pub work: Work,
+    /// What a block does.
+    pub tiled: Tiled,
     /// Time of each resource, in seconds.
     pub parts: Parts,
     /// Time in seconds, without droop.
@@ -48,14 +49,6 @@ pub struct Plan {
     pub time: f64,
 }
 
-/// What a shape moves, and what of it stays in L2.
-struct Moved {
-    weights: f64,
-    all: f64,
-    resident: f64,
-    weight_hit: f64,
-}
-
 impl Planner {
     /// A planner; absent where the GPU lacks the unit of the precision.
     pub fn new(gpu: &Gpu, precision: Precision) -> Option<Self> {
@@ -70,18 +63,19 @@ impl Planner {
 
     /// The fastest kernel for a shape.
     pub fn plan(&self, shape: Shape, reuse: Reuse) -> Plan {
-        let moved = self.moved(shape, reuse);
+        let operands = self.operands(shape, reuse);
         let mut best: [Option<Candidate>; 1] = [None];
-        self.search(shape, &moved, &mut best);
+        self.search(shape, operands, &mut best);
         // A tile of 64 x 64 or less is never dropped, so that one candidate is always there.
-        let chosen = best[0].unwrap_or_else(|| self.candidate(shape, &moved, self.tiles[0], 1));
-        Plan { shape, bytes: Bytes(moved.all), resident: Bytes(moved.resident), chosen, time: self.drooped(&chosen) }
+        let chosen = best[0].unwrap_or_else(|| self.candidate(shape, operands, &self.tiles[0], 1));
+        let (bytes, resident) = self.machine.resident(&operands);
+        Plan { shape, bytes: Bytes(bytes), resident: Bytes(resident), chosen, time: self.drooped(&chosen) }
     }
 
     /// The fastest candidates, best first.
     pub fn candidates<const N: usize>(&self, shape: Shape, reuse: Reuse) -> [Option<Candidate>; N] {
         let mut best = [None; N];
-        self.search(shape, &self.moved(shape, reuse), &mut best);
+        self.search(shape, self.operands(shape, reuse), &mut best);
         best
     }
 
@@ -91,28 +85,28 @@ impl Planner {
         time * (1.0 + self.machine.droop * share * time / (time + crate::time::DROOP_TIME.get()))
     }
 
-    fn moved(&self, shape: Shape, reuse: Reuse) -> Moved {
+    /// The weights, and the rest. Of weights that rotate the activations and the output stay between two products.
+    fn operands(&self, shape: Shape, reuse: Reuse) -> [Operand; 2] {
         let (batch, m, n, k) = (shape.batch as f64, shape.m as f64, shape.n as f64, shape.k as f64);
         let weights = batch * k * n * self.precision.input_bytes * self.precision.weight_share;
-        let activations = batch * m * k * self.precision.input_bytes;
-        let output = batch * m * n * self.precision.output_bytes;
-        let all = weights + activations + output;
+        let rest = batch * m * (k * self.precision.input_bytes + n * self.precision.output_bytes);
+        let all = weights + rest;
         let (of_weights, of_rest) = match reuse {
             Reuse::Cold => (f64::INFINITY, f64::INFINITY),
             Reuse::ColdWeights => (f64::INFINITY, all),
             Reuse::Warm => (all, all),
-            Reuse::Rotated(copies) => (f64::from(copies) * weights + activations + output, all),
+            Reuse::Rotated(copies) => (f64::from(copies) * weights + rest, all),
         };
-        let weight_hit = self.machine.hit(of_weights);
-        let resident = weights * weight_hit + (activations + output) * self.machine.hit(of_rest);
-        Moved { weights, all, resident, weight_hit }
+        let operand = |bytes, distance| Operand { bytes, distance, cached: 1.0 };
+        [operand(weights, of_weights), operand(rest, of_rest)]
     }
 
-    fn search(&self, shape: Shape, moved: &Moved, best: &mut [Option<Candidate>]) {
+    fn search(&self, shape: Shape, operands: [Operand; 2], best: &mut [Option<Candidate>]) {
         if shape.m == 1 && shape.batch == 1 && self.gemv {
-            keep(best, self.row(shape, moved));
+            keep(best, self.row(shape, operands));
             return;
         }
+        let streamed = self.machine.streamed(&operands);
         for tile in &self.tiles {
             let larger = |side: u32, extent: u64| u64::from(side) >= extent.saturating_mul(2) && side > 64;
             if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
@@ -123,12 +117,11 @@ impl Planner {
                     // More splits only have shorter loops and more blocks.
                     break;
                 }
-                let (work, parts) = self.parts(shape, moved, tile, splits);
+                let (work, parts) = self.parts(shape, streamed, tile, splits);
                 if best.last().copied().flatten().is_some_and(|worst| parts.least() >= worst.time) {
                     continue;
                 }
-                let time = parts.time(self.machine.overlap);
-                keep(best, Candidate { tile: Some(*tile), splits, blocks: work.blocks, work, parts, time });
+                keep(best, self.finished(Some(*tile), splits, work, parts, operands));
             }
         }
     }
@@ -139,12 +132,18 @@ impl Planner {
             && tiles_of(shape, tile) * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
     }
 
-    fn candidate(&self, shape: Shape, moved: &Moved, tile: Tile, splits: u32) -> Candidate {
-        let (work, parts) = self.parts(shape, moved, &tile, splits);
-        Candidate { tile: Some(tile), splits, blocks: work.blocks, work, parts, time: parts.time(self.machine.overlap) }
+    fn candidate(&self, shape: Shape, operands: [Operand; 2], tile: &Tile, splits: u32) -> Candidate {
+        let (work, parts) = self.parts(shape, self.machine.streamed(&operands), tile, splits);
+        self.finished(Some(*tile), splits, work, parts, operands)
     }
 
-    fn parts(&self, shape: Shape, moved: &Moved, tile: &Tile, splits: u32) -> (Work, Parts) {
+    fn finished(&self, tile: Option<Tile>, splits: u32, work: Work, parts: Parts, operands: [Operand; 2]) -> Candidate {
+        let Work { blocks, steps, math, shape, out, feed, partials, .. } = work;
+        let tiled = Tiled { steps, math, shape, out, feed, partials, operands };
+        Candidate { tile, splits, blocks, tiled, parts, time: parts.time(self.machine.overlap) }
+    }
+
+    fn parts(&self, shape: Shape, streamed: f64, tile: &Tile, splits: u32) -> (Work, Parts) {
         let (height, width) = (f64::from(tile.height), f64::from(tile.width));
         let (input, output) = (self.precision.input_bytes, self.precision.output_bytes);
         let step = STEP_BYTES / input;
@@ -163,35 +162,27 @@ impl Planner {
             feed: (rows + columns * self.precision.weight_share) * depth * input,
             // Written and read in FP32.
             partials: if splits > 1.0 { 8.0 * splits * elements } else { 0.0 },
-            streamed: streamed(&self.machine, Bytes(moved.all), Bytes(moved.resident)),
+            streamed,
         };
         (work, work.parts(&self.machine, false))
     }
 
-    /// One row by a kernel without tiles: a stream of the weights, half of which it takes past L2.
-    fn row(&self, shape: Shape, moved: &Moved) -> Candidate {
-        let machine = &self.machine;
-        let resident = 0.5 * moved.weights * moved.weight_hit;
-        let streamed = streamed(machine, Bytes(moved.weights), Bytes(resident));
-        let blocks = shape.n as f64;
-        let parts = Parts {
-            dram: streamed / machine.dram,
-            ports: streamed / (machine.sms.min(blocks) * machine.stream),
-            fixed: machine.fixed,
-            ..Parts::default()
-        };
+    /// One row by a kernel without tiles: a stream of the weights, half of which it takes past L2. Arithmetic, the row
+    /// and the output are nothing beside it.
+    fn row(&self, shape: Shape, [weights, rest]: [Operand; 2]) -> Candidate {
+        let operands = [Operand { cached: 0.5, ..weights }, Operand { bytes: 0.0, ..rest }];
         let work = Work {
-            blocks,
+            blocks: shape.n as f64,
             per_sm: 1.0,
             steps: 1.0,
-            math: 2.0 * shape.k as f64,
+            math: 0.0,
             shape: 1.0,
-            out: self.precision.output_bytes,
+            out: 0.0,
             feed: 0.0,
             partials: 0.0,
-            streamed,
+            streamed: self.machine.streamed(&operands),
         };
-        Candidate { tile: None, splits: 1, blocks, work, parts, time: parts.time(machine.overlap) }
+        self.finished(None, 1, work, work.parts(&self.machine, false), operands)
     }
 }
 
