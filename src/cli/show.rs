@@ -16,6 +16,7 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
+    op::gemm::Product,
     profile::Judged,
     report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
 };
@@ -52,6 +53,14 @@ impl Outcome {
             self.analyses.push(analysis);
         } else {
             self.uncharted += 1;
+        }
+    }
+
+    /// Adds a matrix product.
+    pub fn add_product(&mut self, product: Product) {
+        self.add(product.analysis.clone());
+        if let Some(kernel) = self.kernels.last_mut() {
+            kernel.set_product(&product);
         }
     }
 

@@ -2,10 +2,12 @@
 
 mod plan;
 mod precision;
+mod product;
 mod tiles;
 
 pub use plan::{Candidate, Plan, Planner};
 pub use precision::{Precision, PrecisionError};
+pub use product::{GemmError, Product, Request, kernel, product};
 pub use tiles::{SPLITS, Tile};
 
 /// A matrix product by its shape.

@@ -61,6 +61,11 @@ impl Planner {
         &self.machine
     }
 
+    /// Blocks that run at once.
+    pub fn slots(&self, candidate: &Candidate) -> f64 {
+        self.machine.sms * candidate.tile.map_or(1.0, |t| f64::from(t.per_sm))
+    }
+
     /// The fastest kernel for a shape.
     pub fn plan(&self, shape: Shape, reuse: Reuse) -> Plan {
         let operands = self.operands(shape, reuse);
