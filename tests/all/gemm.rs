@@ -1,11 +1,16 @@
 //! Matrix products against the check values of the model's fit, and laws of the search.
 
+use proptest::prelude::*;
 use wavecast::{
     gpu::DataType,
-    op::gemm::{Planner, Precision, Reuse, Shape},
+    op::gemm::{Candidate, Planner, Precision, Request, Reuse, Shape, product},
+    time::Timing,
 };
 
-use crate::common::gpu;
+use crate::{
+    common::{close, gpu},
+    place::{Place, table},
+};
 
 /// Shape, and for A100 SXM4, H100 SXM and L40S: time in us, tile (empty: the kernel for one row), splits.
 const CHECKS: [((u64, u64, u64), [(f64, &str, u32); 3]); 9] = [
@@ -68,4 +73,125 @@ fn check_values_of_blackwell() {
         let found = planner.plan(Shape::new(1, m, n, k).unwrap(), Reuse::Rotated(6)).time * 1e6;
         assert!((found - time).abs() <= time * 0.01 + 0.05, "{m}x{n}x{k}: {found:.2}, should be {time}");
     }
+}
+
+#[test]
+fn the_pipeline_gives_the_time_of_the_search() {
+    for name in ["a100-sxm4-80gb", "h100-sxm5-80gb", "l40s", "b200", "t4", "instinct-mi300x"] {
+        let gpu = gpu(name);
+        for input in [DataType::Fp16, DataType::Fp32] {
+            let precision = Precision::new(&gpu, input, false).unwrap();
+            let planner = Planner::new(&gpu, precision).unwrap();
+            for ((m, n, k), _) in CHECKS {
+                for reuse in [Reuse::Cold, Reuse::Warm, Reuse::ColdWeights] {
+                    let shape = Shape::new(1, m, n, k).unwrap();
+                    let request = Request { shape, input, sparse: false, reuse, timing: Timing::Device };
+                    let found = product(&gpu, &request).unwrap().analysis.time;
+                    let planned = planner.plan(shape, reuse).time;
+                    close(&format!("{name} {m}x{n}x{k}"), found.estimate.get(), planned, 1e-9);
+                    assert!(found.low <= found.estimate && found.estimate.get() <= found.high.get() * (1.0 + 1e-9));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn types_that_a_gpu_has_not_are_refused_by_name() {
+    for (name, input, sparse, said) in [
+        ("a100-sxm4-80gb", DataType::Fp8, false, "A100 SXM4 80 GB has no FP8 tensor unit"),
+        ("v100-sxm2-16gb", DataType::Bf16, false, "run there as fp64, fp32, fp16"),
+        ("h100-sxm5-80gb", DataType::Fp4, false, "FP4"),
+        ("v100-sxm2-16gb", DataType::Fp16, true, "2:4"),
+        ("h100-sxm5-80gb", DataType::Fp32, true, "no"),
+    ] {
+        let error = Precision::new(&gpu(name), input, sparse).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    for dimensions in [(0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0)] {
+        let (batch, m, n, k) = dimensions;
+        assert!(Shape::new(batch, m, n, k).unwrap_err().to_string().contains("= 0"), "{dimensions:?}");
+    }
+    let huge = Shape::new(1, u64::MAX, u64::MAX, u64::MAX).unwrap_err().to_string();
+    assert!(huge.contains("at most 1e24"), "{huge}");
+}
+
+#[test]
+fn sizes_are_explained() {
+    let gpu = gpu("a100-sxm4-80gb");
+    let at = |m, n, k| {
+        let shape = Shape::new(1, m, n, k).unwrap();
+        let reuse = Reuse::ColdWeights;
+        product(&gpu, &Request { shape, input: DataType::Bf16, sparse: false, reuse, timing: Timing::Device }).unwrap()
+    };
+    // 108 tiles of 256 x 128 are one wave; a column more is another.
+    let edge = at(2304, 1537, 4096);
+    let n = edge.sizes.iter().find(|s| s.starts_with("n = 1537 takes")).unwrap_or_else(|| panic!("{:?}", edge.sizes));
+    assert!(n.contains("than 1536") && n.contains("2 waves instead of 1") && n.contains("takes no more"), "{n}");
+    assert!(edge.sizes[0].starts_with("n = 1537: no multiple of 8"), "{:?}", edge.sizes);
+    assert!(at(2304, 1536, 4096).sizes.iter().all(|s| !s.starts_with("n = 1536 takes")), "1536 fills its wave");
+    assert_eq!(edge.analysis.schedule.whole_waves(), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn every_shape_has_a_finite_time_and_the_best_candidate_first(
+        m in 1u64..40_000, n in 1u64..40_000, k in 1u64..40_000, batch in 1u64..40, name in sample(),
+    ) {
+        let gpu = gpu(name);
+        let planner = Planner::new(&gpu, Precision::new(&gpu, DataType::Fp16, false).unwrap()).unwrap();
+        let shape = Shape::new(batch, m, n, k).unwrap();
+        for reuse in [Reuse::Cold, Reuse::ColdWeights, Reuse::Warm] {
+            let plan = planner.plan(shape, reuse);
+            prop_assert!(plan.time.is_finite() && plan.time > 0.0);
+            let best: [Option<Candidate>; 4] = planner.candidates(shape, reuse);
+            prop_assert_eq!(best[0].unwrap().time, plan.chosen.time);
+            prop_assert!(best.iter().flatten().is_sorted_by(|a, b| a.time <= b.time));
+            // No faster than the datasheet allows.
+            let peak = gpu.peak(planner.precision().pipe).unwrap().get();
+            prop_assert!(plan.time * peak >= shape.flop() * (1.0 - 1e-9));
+        }
+        let time = |reuse| planner.plan(shape, reuse).time;
+        prop_assert!(time(Reuse::Warm) <= time(Reuse::ColdWeights) * (1.0 + 1e-9));
+        prop_assert!(time(Reuse::ColdWeights) <= time(Reuse::Cold) * (1.0 + 1e-9));
+    }
+}
+
+fn sample() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "a100-sxm4-80gb",
+        "h100-sxm5-80gb",
+        "l40s",
+        "b200",
+        "t4",
+        "rtx-4090",
+        "instinct-mi300x",
+    ])
+}
+
+#[test]
+fn the_command() {
+    let place = Place::new();
+    let text = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "h100"]);
+    for said in
+        ["167.3 us", "math-bound (BF16 tensor)", "tile 128x256: 166.3 us, 512 blocks in 3.88 waves", "output store"]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let rows = table(&place.out(&["gemm", "16", "4096", "4096", "--gpu", "l4", "--gpu", "a30", "--format", "csv"]));
+    assert_eq!(rows.len(), 3);
+    let column = rows[0].iter().position(|c| c == "tile").unwrap();
+    assert!(rows[1][column].contains('x'), "{rows:?}");
+    place.refused(&["gemm", "4096", "0", "4096"], &["n = 0"]);
+    place.refused(
+        &["gemm", "4096", "4096", "4096", "--dtype", "fp8", "--gpu", "a100"],
+        &["A100 SXM4 80 GB has no FP8", "bf16"],
+    );
+    place.refused(&["gemm", "64", "64", "64", "--gpu", "epyc-9654"], &["is a CPU"]);
+    place.refused(&["gemm", "-1", "64", "64"], &[]);
+    place.refused(&["gemm", "99999999999999999999", "64", "64"], &[]);
+    let sliced = place.out(&["gemm", "8192", "8192", "8192", "--gpu", "a100-sxm4-80gb:3g.40gb", "--format", "json"]);
+    assert!(sliced.contains("\"sm_count\": 42"), "{sliced}");
 }

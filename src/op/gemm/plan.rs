@@ -56,6 +56,11 @@ impl Planner {
         Some(Self { machine, tiles: tiles(gpu), precision, gemv: gpu.calibration.tiled.gemv })
     }
 
+    /// Types of the products.
+    pub fn precision(&self) -> &Precision {
+        &self.precision
+    }
+
     /// The machine that the candidates run on.
     pub fn machine(&self) -> &Machine {
         &self.machine

@@ -85,7 +85,8 @@ pub fn product(gpu: &Gpu, request: &Request) -> Result<Product, GemmError> {
     let best: [Option<Candidate>; NAMED] = planner.candidates(request.shape, request.reuse);
     let choices = best.iter().flatten().map(|c| choice(c, &planner)).collect();
     let sizes = [Dimension::M, Dimension::N, Dimension::K];
-    let sizes = sizes.into_iter().filter_map(|d| nearby(&planner, &plan, request.reuse, d)).collect();
+    let near = sizes.into_iter().filter_map(|d| nearby(&planner, &plan, request.reuse, d));
+    let sizes = alignment(request.shape, &precision).into_iter().chain(near).collect();
     Ok(Product { analysis, plan, precision, choices, sizes })
 }
 
@@ -143,6 +144,20 @@ fn choice(candidate: &Candidate, planner: &Planner) -> String {
             decimal(waves, 2)
         ),
     }
+}
+
+/// Rows of operands must start on this many bytes for the kernels of the model; others copy element by element.
+const ALIGNED: f64 = 16.0;
+
+/// What the model says nothing about: sizes that do not fill aligned rows.
+fn alignment(shape: Shape, precision: &Precision) -> Option<String> {
+    let grain = (ALIGNED / precision.input_bytes).max(1.0) as u64;
+    let loose = [("n", shape.n), ("k", shape.k)].into_iter().filter(|(_, size)| !size.is_multiple_of(grain));
+    let loose: Vec<String> = loose.map(|(name, size)| format!("{name} = {size}")).collect();
+    let names = loose.join(" and ");
+    (!loose.is_empty()).then(|| {
+        format!("{names}: no multiple of {grain}, so that libraries take slower kernels, which the time does not know")
+    })
 }
 
 /// A dimension of a product.

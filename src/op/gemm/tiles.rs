@@ -78,20 +78,22 @@ const MOST_REGISTERS: u32 = 255;
 pub fn tile(gpu: &Gpu, height: u32, width: u32) -> Tile {
     let elements = height * width;
     let stage = (STEP_BYTES as u32) * (height + width);
+    // Where two stages do not fit, kernels take shorter ones.
+    let most_shared = gpu.limits.max_shared(true);
     let resources = match gpu.calibration.tiled.pipeline {
         Pipeline::Classic => {
             let warps = if elements > 16_384 { 8 } else { 4 };
             Resources {
                 threads_per_block: warps * 32,
                 registers_per_thread: (elements / (warps * 32) + 64).min(MOST_REGISTERS),
-                dynamic_shared: 2 * stage,
+                dynamic_shared: (2 * stage).min(most_shared),
                 ..Resources::default()
             }
         }
         Pipeline::Persistent => Resources {
             threads_per_block: 384,
             registers_per_thread: 168,
-            dynamic_shared: (4 * stage).min(gpu.limits.max_shared(true)),
+            dynamic_shared: (4 * stage).min(most_shared),
             ..Resources::default()
         },
     };
