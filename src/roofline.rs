@@ -178,7 +178,7 @@ pub fn points(roofline: &Roofline, kernel: &Kernel, time: Seconds, from_dram: f6
 }
 
 /// How far a board that is cool and has power left may run above its rated boost clock.
-const BOOST: f64 = 1.25;
+const BOOST: f64 = 1.2;
 
 /// What makes a measured rate lie above its roof, likeliest first. `clock` is the clock that the roof was drawn for.
 pub fn above_roof(gpu: &Gpu, point: &Point, operations: &[(Pipe, Flops)], clock: Hertz) -> Vec<String> {

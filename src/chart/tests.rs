@@ -66,7 +66,13 @@ fn point(label: &str, intensity: f64, tflops: f64, bound: Bound) -> RooflinePoin
 }
 
 fn roofline(points: Vec<RooflinePoint>) -> Roofline {
-    Roofline { caption: caption("Roofline of H100 SXM"), memory: memory(), compute: compute(), points, ..Roofline::default() }
+    Roofline {
+        caption: caption("Roofline of H100 SXM"),
+        memory: memory(),
+        compute: compute(),
+        points,
+        ..Roofline::default()
+    }
 }
 
 /// Numbers from 0 to 1, the same each time.

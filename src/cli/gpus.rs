@@ -148,10 +148,6 @@ fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
         let sustained = roof.sustained.map_or(String::new(), |s| format!(", sustained {s}"));
         writeln!(text, "# {} {}{sustained}", roof.level.label(), roof.peak)?;
     }
-    if let Some(capacity) = gpu.memory.dram.capacity.map(|c| c.get()) {
-        let in_units = |unit: f64| significant(capacity / unit, 5);
-        writeln!(text, "# DRAM capacity {} GB = {} GiB", in_units(1e9), in_units(f64::from(1 << 30)))?;
-    }
     for missing in &roofs.missing {
         writeln!(text, "# {missing}")?;
     }

@@ -165,6 +165,9 @@ enum LevelArg {
     Shared,
 }
 
+/// Measured times that can be meant, in seconds.
+const MEASURED: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
+
 fn operation(text: &str) -> Result<(Pipe, Flops), String> {
     let (pipe, amount) = text.split_once('=').ok_or("write UNIT=AMOUNT, such as vector.fp32=\"2 FLOP\"")?;
     let amount = amount.trim().trim_matches('"').parse().map_err(|e: crate::units::UnitError| e.to_string())?;
@@ -177,8 +180,8 @@ pub fn run(args: Args) -> Result<u8> {
     if args.name.trim().is_empty() {
         bail!("--name `{}`: give the kernel a name", args.name);
     }
-    if let Some(time) = args.measured.filter(|t| t.get() <= 0.0) {
-        bail!("--measured {time} must be more than 0");
+    if let Some(time) = args.measured.filter(|t| !MEASURED.contains(&t.get())) {
+        bail!("--measured {time}: a launch takes 1 ns to 1,000,000 s");
     }
     let spec = args.spec();
     let (kernel, grid_blocks, assumed) = spec.build()?;
