@@ -138,7 +138,7 @@ fn last_x(line: &str) -> Option<i32> {
 /// the version, is left out, since it stands between them.
 fn words(chart: &Chart) -> String {
     let texts = chart.svg().lines().filter(|l| l.starts_with("<text") && !l.contains("anchor=\"end\""));
-    texts.filter_map(|l| Some(l.split_once('>')?.1.strip_suffix("</text>")?)).collect::<Vec<_>>().join(" ")
+    texts.filter_map(|l| l.split_once('>')?.1.strip_suffix("</text>")).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
