@@ -24,7 +24,9 @@ pub use csv::{CsvError, csv};
 pub use fields::{KernelReport, PointReport, Report, RowError, TermReport, WhatIfReport};
 pub use html::{PageCell, PageColumn, PageTable, Part, html, page};
 pub use json::json;
+pub(crate) use layout::{clean, fit};
 pub use markdown::markdown;
+pub(crate) use markdown::{code, escape};
 pub use schema::{Field, part_fields, report_fields, schema_fields, schema_markdown};
 pub use text::{Detail, TextOptions, text};
 

@@ -26,7 +26,8 @@ pub fn caption(title: &str, gpu: &Gpu, assumptions: &[&str]) -> Caption {
     }
 }
 
-fn drawn(bound: time::Bound) -> Bound {
+/// The bound as figures know it.
+pub fn drawn(bound: time::Bound) -> Bound {
     match bound {
         time::Bound::Math => Bound::Math,
         time::Bound::Memory => Bound::Memory,

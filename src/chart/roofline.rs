@@ -90,7 +90,7 @@ pub struct Roofline {
 }
 
 impl Bound {
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Math => "math-bound",
             Self::Memory => "memory-bound",
@@ -98,7 +98,7 @@ impl Bound {
         }
     }
 
-    fn mark(self) -> Mark {
+    pub(super) fn mark(self) -> Mark {
         match self {
             Self::Math => Mark::Circle,
             Self::Memory => Mark::Square,
@@ -106,7 +106,7 @@ impl Bound {
         }
     }
 
-    fn ink(self, palette: &Palette) -> Rgb {
+    pub(super) fn ink(self, palette: &Palette) -> Rgb {
         match self {
             Self::Math => palette.math,
             Self::Memory => palette.memory,

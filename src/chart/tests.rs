@@ -1,5 +1,7 @@
 //! All figures over plain and awkward inputs: stable bytes, no text on another, none outside, complete data.
 
+mod comparisons;
+
 use super::canvas::Canvas;
 use super::geometry::Rect;
 use super::*;
@@ -66,13 +68,8 @@ fn point(label: &str, intensity: f64, tflops: f64, bound: Bound) -> RooflinePoin
 }
 
 fn roofline(points: Vec<RooflinePoint>) -> Roofline {
-    Roofline {
-        caption: caption("Roofline of H100 SXM"),
-        memory: memory(),
-        compute: compute(),
-        points,
-        ..Roofline::default()
-    }
+    let caption = caption("Roofline of H100 SXM");
+    Roofline { caption, memory: memory(), compute: compute(), points, frame: Vec::new() }
 }
 
 /// Numbers from 0 to 1, the same each time.

@@ -10,7 +10,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use super::{
     EXIT_CHECK, EXIT_OK,
-    args::{GpuFolder, OutputArgs, stem},
+    args::{Format, GpuFolder, OutputArgs, stem},
     table::Table,
     world,
 };
@@ -170,8 +170,10 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         })
         .collect::<Result<_>>()?;
     let gpus: Vec<&Gpu> = if files.is_empty() { catalog.gpus().collect() } else { own.iter().collect() };
-    let mut rows = Vec::new();
+    let (mut rows, mut reasons) = (Vec::new(), Vec::new());
     let mut failed = 0;
+    // Sentences would crush the columns of a table for people; they follow below it.
+    let below = output.format == Format::Text;
     for gpu in &gpus {
         for (pipe, published) in gpu.published.peaks() {
             let derived = gpu.peak(pipe);
@@ -180,6 +182,10 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
             let known = deviations.iter().find(|d| d.gpu == gpu.id && d.peak == name);
             let verdict = match (difference, known) {
                 (Some(d), _) if d.abs() <= TOLERANCE => "ok".to_owned(),
+                (_, Some(known)) if below => {
+                    reasons.push(format!("{} {name}: {}", gpu.id, known.reason));
+                    "named deviation".into()
+                }
                 (_, Some(known)) => format!("named deviation: {}", known.reason),
                 (None, None) => "no rate for this peak".to_owned(),
                 (Some(_), None) => "more than 2 % apart".to_owned(),
@@ -209,7 +215,12 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         ],
         rows,
     };
-    output.emit(&table.titled("Derived and published peaks", output.format)?)?;
+    let mut text = table.titled("Derived and published peaks", output.format)?;
+    for reason in reasons {
+        let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
+        text += &format!("\n{}\n", textwrap::fill(&reason, options));
+    }
+    output.emit(&text)?;
     world::note(output.quiet, &format!("{count} peaks of {} GPU(s) checked, {failed} failed", gpus.len()));
     Ok(if failed > 0 { EXIT_CHECK } else { EXIT_OK })
 }

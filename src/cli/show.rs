@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, ReportArgs},
-    check::Check,
+    check::{Check, Fields},
     world,
 };
 use crate::{
@@ -74,7 +74,7 @@ impl Outcome {
 
 /// Prints the report, writes the charts of `--out`, and applies `--fail-if`.
 pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
-    let checks = args.fail_if.iter().map(|c| c.parse()).collect::<Result<Vec<Check>, _>>()?;
+    let checks = Check::parse_all(&args.fail_if, &Fields::of_report())?;
     if let (true, Some(first)) = (outcome.kernels.is_empty(), outcome.errors.first()) {
         let rest = outcome.errors.len() - 1;
         let more = if rest > 0 { format!(" ({rest} more launches could not be evaluated)") } else { String::new() };
@@ -98,7 +98,7 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
     let mut code = if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK };
     for check in &checks {
         for kernel in &report.kernels {
-            if let Some(message) = check.fails(kernel)? {
+            if let Some(message) = check.fails_report(kernel)? {
                 world::note(false, &format!("check failed: {message}"));
                 code = EXIT_CHECK;
             }
@@ -122,30 +122,37 @@ fn render(report: &Report, charts: &[NamedChart], format: Format, full: bool) ->
     })
 }
 
-/// Report and charts as files; each chart with the data behind it. All are made before the first is written.
+/// Report and charts of an outcome as files.
 fn write_folder(folder: &Path, outcome: &Outcome, charts: &[NamedChart], report: &Report, quiet: bool) -> Result<()> {
-    let mut files = vec![
-        ("report.json".to_owned(), json(report).into_bytes()),
-        ("report.csv".to_owned(), csv(report)?.into_bytes()),
-        ("report.md".to_owned(), markdown(report).into_bytes()),
-        ("report.html".to_owned(), html(report, &inline(charts)).into_bytes()),
+    let reports = [
+        ("report.json", json(report)),
+        ("report.csv", csv(report)?),
+        ("report.md", markdown(report)),
+        ("report.html", html(report, &inline(charts))),
     ];
-    let mut written: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    write_files(folder, &reports, charts, quiet)?;
+    if outcome.uncharted > 0 {
+        let all = outcome.uncharted + outcome.analyses.len();
+        world::note(quiet, &format!("the charts show the first {} of {all} launches", outcome.analyses.len()));
+    }
+    Ok(())
+}
+
+/// Reports and charts as files, each chart with the data behind it. All are made before the first is written.
+pub fn write_files(folder: &Path, reports: &[(&str, String)], charts: &[NamedChart], quiet: bool) -> Result<()> {
+    let mut files: Vec<_> = reports.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+    let mut written: Vec<&str> = reports.iter().map(|(name, _)| *name).collect();
     for NamedChart { name, chart, .. } in charts {
         for ending in ENDINGS {
             files.push((format!("{name}.{ending}"), drawn(chart, ending)?));
         }
-        written.push(name.clone());
+        written.push(name);
     }
     world::folder(folder)?;
     for (name, bytes) in &files {
         world::write(&folder.join(name), bytes)?;
     }
     world::note(quiet, &format!("written to {}: {}", folder.display(), written.join(", ")));
-    if outcome.uncharted > 0 {
-        let all = outcome.uncharted + outcome.analyses.len();
-        world::note(quiet, &format!("the charts show the first {} of {all} launches", outcome.analyses.len()));
-    }
     Ok(())
 }
 
@@ -179,10 +186,13 @@ fn drawn(chart: &Chart, ending: &str) -> Result<Vec<u8>> {
 }
 
 /// A chart with the name of its files, and what a page calls it.
-struct NamedChart {
-    name: String,
-    label: String,
-    chart: Chart,
+pub struct NamedChart {
+    /// Name of its files, without ending.
+    pub name: String,
+    /// What it shows.
+    pub label: String,
+    /// The picture and the data behind it.
+    pub chart: Chart,
 }
 
 /// The charts as a page takes them.

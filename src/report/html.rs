@@ -5,7 +5,7 @@ mod page;
 
 pub use page::{PageCell, PageColumn, PageTable, Part, page};
 
-use maud::{Markup, PreEscaped, html as markup};
+use maud::{Markup, html as markup};
 
 use super::{
     KernelReport, Report,
@@ -183,7 +183,7 @@ fn figures(charts: &[(String, String)]) -> Markup {
             h2 { "Charts" }
             @for (title, svg) in charts {
                 (LINE)
-                figure tabindex="0" aria-label=(title) { (LINE) (PreEscaped(svg)) }
+                (page::figure(title, svg))
             }
         }
         (LINE)

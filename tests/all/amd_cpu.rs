@@ -91,6 +91,13 @@ fn a_cpu_has_its_roofline_and_nothing_else() {
         t.resource,
         Resource::Pipe(_) | Resource::Memory(wavecast::kernel::Level::Dram) | Resource::Fixed
     )));
+    let mut chase = kernel(block(1, 0, 0), "vector.fp32", 0.0, 0.0, 0.0);
+    chase.concurrency.dependent_accesses = 1000.0;
+    let refused = wavecast::analysis::analyse(&cpu, chase.clone(), 1, wavecast::time::Timing::Device).unwrap_err();
+    assert!(refused.to_string().contains("latency.dram"), "{refused}");
+    let timed = what_if("epyc-9654", &["latency.dram=240 cycles"]).unwrap();
+    let wait = run(&timed, chase, 1).time.of(Resource::Chain).get();
+    close("1000 accesses of 240 cycles at 2.4 GHz", wait, 1e-4, 1e-9);
     // 97 chunks on 96 cores take as long as 192.
     let chunks = |n| run(&cpu, kernel(block(1, 0, 0), "vector.fp32", 1e12, 0.0, 0.0), n).time.estimate.get();
     close("a tail of cores", chunks(97), chunks(96) * 2.0 * 96.0 / 97.0, 1e-6);

@@ -26,8 +26,9 @@ const ORDER: [&str; 16] = [
 ];
 
 /// A crate, and the folders or files under `src` that may use it.
-const FENCES: [(&str, &[&str]); 10] = [
+const FENCES: [(&str, &[&str]); 11] = [
     ("clap", &["cli", "main"]),
+    ("clap_complete", &["cli"]),
     ("anyhow", &["cli", "main"]),
     ("indicatif", &["cli"]),
     ("tempfile", &["cli"]),

@@ -6,6 +6,7 @@ mod bad_input;
 mod bandwidth_curve;
 mod cli;
 mod common;
+mod compare;
 mod console;
 mod cookbook;
 mod gpus;

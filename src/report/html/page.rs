@@ -32,6 +32,13 @@ pub enum Part {
     },
     /// A table.
     Table(PageTable),
+    /// A chart.
+    Figure {
+        /// What it shows.
+        label: String,
+        /// The picture.
+        svg: String,
+    },
 }
 
 /// A table that its reader can sort.
@@ -73,6 +80,7 @@ pub fn page(title: &str, parts: &[Part]) -> String {
         Part::Text(text) => html! { p { (text) } },
         Part::List { heading, items } => list(heading, items),
         Part::Table(shown) => table(shown),
+        Part::Figure { label, svg } => figure(label, svg),
     };
     let body = html! {
         header { h1 { (title) } }
@@ -107,6 +115,11 @@ pub(super) fn shell(title: &str, body: &Markup) -> String {
         }
     };
     document.into_string().lines().map(|line| clean(line) + "\n").collect()
+}
+
+/// A chart in a box of its own; its drawing is ours and needs no escaping.
+pub(super) fn figure(label: &str, svg: &str) -> Markup {
+    html! { figure tabindex="0" aria-label=(label) { (LINE) (PreEscaped(svg)) } }
 }
 
 /// A heading and a line per item; nothing without items.
