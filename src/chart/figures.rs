@@ -77,6 +77,17 @@ fn roofs(roofs: &roofline::Roofline, used: &[Pipe]) -> (Vec<MemoryRoof>, Vec<Com
     (memory.collect(), compute.into_iter().map(|(roof, _)| roof).collect())
 }
 
+/// Dense floating-point peaks of a GPU, which set the axes whatever its kernels use.
+fn frame(roofs: &roofline::Roofline) -> Vec<f64> {
+    let float = |pipe: Pipe| match pipe {
+        Pipe::Vector(input) | Pipe::Tensor { input, sparse: false, .. } => {
+            !matches!(input, DataType::Int32 | DataType::Int8 | DataType::Int4)
+        }
+        Pipe::Tensor { sparse: true, .. } | Pipe::Special => false,
+    };
+    roofs.ceilings.iter().filter(|c| c.pipe.is_some_and(float)).map(|c| c.peak.get()).collect()
+}
+
 /// The pipes used, the one with the most time first.
 fn used_pipes<'a>(operations: impl Iterator<Item = &'a (Pipe, crate::units::Flops)>, gpu: &Gpu) -> Vec<Pipe> {
     let mut time: Vec<(Pipe, f64)> = Vec::new();
@@ -108,12 +119,19 @@ pub fn roofline_figure(title: &str, analyses: &[Analysis]) -> Option<Roofline> {
     let used = used_pipes(analyses.iter().flat_map(|a| &a.launch.kernel.operations), gpu);
     let roofs_of_gpu = roofline(gpu, None);
     let (memory, compute) = roofs(&roofs_of_gpu, &used);
-    let points = analyses
-        .iter()
-        .flat_map(|a| a.points.iter().map(|p| point(&a.launch.kernel.name, p, a.verdict.bound, PointKind::Estimate)));
-    let mut assumptions = vec!["dense datasheet peaks; points are estimates, one per memory level"];
+    let points = analyses.iter().flat_map(|a| {
+        let measured = a.measured_points().into_iter().map(|p| (p, PointKind::Measured));
+        let all = a.points.iter().cloned().map(|p| (p, PointKind::Estimate)).chain(measured);
+        all.map(|(p, kind)| point(&a.launch.kernel.name, &p, a.verdict.bound, kind))
+    });
+    let what = match analyses.iter().any(|a| a.measured.is_some()) {
+        true => "dense datasheet peaks; hollow points are measurements, full ones estimates, one per memory level",
+        false => "dense datasheet peaks; points are estimates, one per memory level",
+    };
+    let mut assumptions = vec![what];
     assumptions.extend(roofs_of_gpu.missing.iter().map(String::as_str));
-    Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })
+    let (caption, frame) = (caption(title, gpu, &assumptions), frame(&roofs_of_gpu));
+    Some(Roofline { caption, memory, compute, frame, points: points.collect() })
 }
 
 /// The roofline of profiled launches of one GPU at the clock of the profile; absent where nothing can be placed.
@@ -122,7 +140,8 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let gpu = &placed.first()?.model.as_ref()?.gpu;
     let models = placed.iter().filter_map(|j| j.model.as_ref());
     let used = used_pipes(models.flat_map(|m| &m.launch.kernel.operations), gpu);
-    let (memory, compute) = roofs(&roofline(gpu, None), &used);
+    let roofs_at_clock = roofline(gpu, None);
+    let (memory, compute) = roofs(&roofs_at_clock, &used);
     let points = placed.iter().flat_map(|j| {
         // Where the file allows no verdict, the roof over the point gives the colour.
         let roof = |p: &Point| if p.on_slope { time::Bound::Memory } else { time::Bound::Math };
@@ -135,7 +154,7 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let mut caption = caption(title, gpu, &[]);
     // The clock of the profile is a fact, not a what-if.
     caption.assumptions = vec![peaks];
-    Some(Roofline { caption, memory, compute, points: points.collect() })
+    Some(Roofline { caption, memory, compute, frame: frame(&roofs_at_clock), points: points.collect() })
 }
 
 /// Samples of a tail figure; more make no visible difference.

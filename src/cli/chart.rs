@@ -39,6 +39,9 @@ pub struct Args {
     /// File for the chart: .svg, .png or .csv (the data); SVG on standard output without it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The data behind the chart as CSV on standard output, instead of the drawing
+    #[arg(long, conflicts_with = "output")]
+    data: bool,
     /// Colours
     #[arg(long, value_enum, default_value = "light")]
     theme: ThemeArg,
@@ -72,6 +75,7 @@ pub fn run(args: Args) -> Result<u8> {
     let chart = drawn(&args, theme)?;
     match &args.output {
         Some(path) => write_chart(path, &chart)?,
+        None if args.data => world::emit(None, chart.csv())?,
         None => world::emit(None, chart.svg())?,
     }
     Ok(EXIT_OK)

@@ -1,5 +1,6 @@
-//! `gpus list / show / check`: the catalog and a user's own files.
+//! `gpus list / show / limits / check`: the catalog and a user's own files.
 
+mod limits;
 mod mig;
 
 use std::{fmt::Write, path::PathBuf};
@@ -46,6 +47,16 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// What a block may use and an SM holds, per compute capability and gfx target (workgroup and CU or WGP there)
+    Limits {
+        /// Targets such as 8.6 or gfx942; without any, all that are known
+        #[arg(value_name = "TARGET")]
+        targets: Vec<String>,
+        #[command(flatten)]
+        folder: GpuFolder,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Compare derived with published peaks, of your files or of all built-in ones; exit code 1 above 2 %
     Check {
         /// GPU files; without any, the built-in ones
@@ -62,6 +73,11 @@ pub fn run(args: Args) -> Result<u8> {
     match args.command {
         Command::List { folder, output } => list(&folder.catalog()?, &output),
         Command::Show { name, folder, output } => show(&folder.catalog()?, &name, output),
+        Command::Limits { targets, folder, output } => {
+            let table = limits::table(&folder.catalog()?, &targets)?;
+            output.emit(&table.titled("Limits of a block and an SM", output.format)?)?;
+            Ok(EXIT_OK)
+        }
         Command::Check { files, output } => check(&files, &output),
     }
 }

@@ -135,7 +135,9 @@ pub(super) fn waves_line(kernel: &KernelReport) -> String {
 pub(super) fn peak_line(kernel: &KernelReport) -> Option<String> {
     let (peak, pipe) = kernel.peak_tflops.zip(kernel.pipe.as_ref())?;
     let ridge = kernel.ridge_flop_per_byte.map_or(String::new(), |r| format!(", ridge {} FLOP/B", number(r)));
-    Some(format!("{pipe} peak {}{ridge}", FlopsPerSecond(peak * 1e12)))
+    let reached = kernel.measured_us.and(kernel.tflops).map(|rate| rate / peak * 100.0).filter(|share| *share <= 100.0);
+    let reached = reached.map_or(String::new(), |share| format!(", {} of it reached", percent(share)));
+    Some(format!("{pipe} peak {}{reached}{ridge}", FlopsPerSecond(peak * 1e12)))
 }
 
 /// DRAM traffic and its rate against the peak; absent for a described kernel without traffic.

@@ -8,7 +8,7 @@ use super::place::{BATCH, PROFILE, Place, SCENARIO, kernel, narrow, table, text}
 fn every_command_in_every_format() {
     let place = Place::new();
     place.file("p2.csv", PROFILE);
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 13] = [
         &["analyze", "s.toml"],
         &["analyze", "p.csv"],
         &["analyze", "s.toml", "p.csv", "demo"],
@@ -17,7 +17,9 @@ fn every_command_in_every_format() {
         &["kernel", "--grid", "64x2", "--block", "16x16", "--gpu", "l4", "--gpu", "a30"],
         &["compare", "s.toml", "--gpu", "l4", "--gpu", "a30"],
         &["compare", "p.csv", "p2.csv"],
+        &["kernel", "--grid", "64", "--block", "256", "--op", "tensor.bf16=1 GFLOP", "--measured", "1 ns"],
         &["gpus", "list"],
+        &["gpus", "limits"],
         &["gpus", "check"],
         &["occupancy", "--block", "256", "--regs", "40", "--gpu", "l4"],
     ];
@@ -89,6 +91,7 @@ fn charts_by_ending_and_on_standard_output() {
         assert_eq!(text(&place.read("c.svg")), svg);
         assert!(place.read("c.png").starts_with(b"\x89PNG"));
         table(&text(&place.read("c.csv")));
+        assert_eq!(text(&place.read("c.csv")), place.out(&["chart", kind, "s.toml", "--data"]));
         assert_ne!(place.out(&["chart", kind, "s.toml", "--theme", "dark"]), svg);
     }
 }

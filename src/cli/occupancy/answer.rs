@@ -41,6 +41,12 @@ fn count(blocks: u32) -> String {
     format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
 }
 
+/// Registers that a thread of an NVIDIA GPU is given: counts that round alike have the same residency.
+fn rounded(limits: &Limits, resources: &Resources, found: &Occupancy) -> Option<u32> {
+    let threads = found.warps_per_block * limits.sm()?.warp_size;
+    (resources.registers_per_thread > 0).then(|| found.registers_per_block.checked_div(threads)).flatten()
+}
+
 impl Answer {
     pub fn new(name: String, notes: Vec<String>, limits: &Limits, resources: Resources, want: Option<u32>) -> Self {
         let found = occupancy(limits, &resources);
@@ -53,6 +59,10 @@ impl Answer {
         } else if found.limiters().contains(Resource::Blocks) && found.active_warps() < found.max_warps {
             steps.push("all block slots are taken: larger blocks fill more warp slots".into());
         }
+        steps.extend(advice::registers_for_all(limits, &resources).map(|(registers, sizes)| {
+            let sizes: Vec<String> = sizes.iter().map(|s| s.threads.to_string()).collect();
+            format!("100 % takes at most {registers} registers per thread, in blocks of {} threads", sizes.join(", "))
+        }));
         let words = limits.words();
         steps.iter_mut().for_each(|step| *step = words.say(step));
         let bounds = want.map(|wanted| {
@@ -90,7 +100,11 @@ impl Answer {
         let used = |resource| match resource {
             Resource::Warps => format!("{} threads = {} warps", r.threads_per_block, self.found.warps_per_block),
             Resource::Registers => {
-                format!("{} per thread = {} per block", r.registers_per_thread, self.found.registers_per_block)
+                let taken = match rounded(&self.limits, r, &self.found) {
+                    Some(taken) if taken > r.registers_per_thread => format!(" -> {taken}"),
+                    _ => String::new(),
+                };
+                format!("{}{taken} per thread = {} per block", r.registers_per_thread, self.found.registers_per_block)
             }
             Resource::Shared => format!("{} B asked = {} B taken", r.shared(), self.found.shared_per_block),
             Resource::Blocks => String::new(),
