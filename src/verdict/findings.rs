@@ -29,9 +29,9 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
         ));
     } else if time.tail_cost >= 0.02 {
         found.push(format!(
-            "the tail costs {} % of the time: {} waves are paid for {} waves of work ({} of {} SMs idle in the last)",
+            "the tail costs {} % of the time: {} paid for {} waves of work ({} of {} SMs idle in the last)",
             percent(time.tail_cost),
-            plan.whole_waves(),
+            if plan.whole_waves() == 1 { "1 wave is".into() } else { format!("{} waves are", plan.whole_waves()) },
             decimal(plan.waves(), 2),
             plan.idle_sms_in_tail(),
             plan.sms
