@@ -11,7 +11,7 @@ use crate::{
     gpu::Catalog,
     profile::{self, device, judge},
     report::RowError,
-    scenario::{self, Case, Scenario, WhatIf},
+    scenario::{self, Answer, Case, Scenario, WhatIf},
 };
 
 /// What a file turned out to be.
@@ -60,20 +60,24 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
     let mut assumed = BTreeSet::new();
     // In portions, so that of very many cases only those kept by the outcome stay in memory.
     let analysed = cases.chunks(MANY).flat_map(|portion| {
-        let results: Vec<_> = portion.par_iter().map(Case::analyse).inspect(|_| bar.inc(1)).collect();
+        let results: Vec<_> = portion.par_iter().map(Case::answer).inspect(|_| bar.inc(1)).collect();
         results
     });
     for (index, (case, result)) in cases.iter().zip(analysed).enumerate() {
         match result {
-            Ok(mut analysis) => {
+            Ok(mut answer) => {
+                let analysis = answer.analysis_mut();
                 analysis.launch.kernel.name.clone_from(&case.label);
-                if case.meets(&analysis) == Some(false) {
+                if case.meets(analysis) == Some(false) {
                     let expected = case.expect.map_or("", |b| b.word());
                     outcome
                         .warnings
                         .push(format!("{} on {}: the file expects {expected}-bound", case.label, case.gpu.id));
                 }
-                outcome.add(analysis);
+                match answer {
+                    Answer::Kernel(analysis) => outcome.add(*analysis),
+                    Answer::Product(product) => outcome.add_product(*product),
+                }
             }
             Err(error) => outcome.errors.push(RowError {
                 row: Some(index as u64 + 1),

@@ -58,9 +58,11 @@ impl Outcome {
 
     /// Adds a matrix product.
     pub fn add_product(&mut self, product: Product) {
-        self.add(product.analysis.clone());
-        if let Some(kernel) = self.kernels.last_mut() {
-            kernel.set_product(&product);
+        let mut kernel = KernelReport::from_analysis(&product.analysis);
+        kernel.set_product(&product);
+        self.add(product.analysis);
+        if let Some(last) = self.kernels.last_mut() {
+            *last = kernel;
         }
     }
 
