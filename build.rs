@@ -5,16 +5,18 @@ use std::{env, fmt::Write, fs, path::Path};
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    for (constant, folder, target) in
-        [("GPU_FILES", "gpus/nvidia", "gpus.rs"), ("SCENARIO_FILES", "scenarios", "scenarios.rs")]
-    {
+    for (constant, folders, target) in [
+        ("GPU_FILES", &["gpus/nvidia", "gpus/amd", "gpus/cpus"][..], "gpus.rs"),
+        ("SCENARIO_FILES", &["scenarios"], "scenarios.rs"),
+    ] {
         let mut code = String::new();
-        println!("cargo:rerun-if-changed={folder}");
-        let mut files: Vec<_> = fs::read_dir(Path::new(&root).join(folder))
-            .unwrap_or_else(|e| panic!("{folder}: {e}"))
-            .map(|entry| entry.expect("a readable folder entry").path())
-            .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-            .collect();
+        let mut files = Vec::new();
+        for folder in folders {
+            println!("cargo:rerun-if-changed={folder}");
+            let entries = fs::read_dir(Path::new(&root).join(folder)).unwrap_or_else(|e| panic!("{folder}: {e}"));
+            let paths = entries.map(|entry| entry.expect("a readable folder entry").path());
+            files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "toml")));
+        }
         files.sort();
         writeln!(code, "pub(crate) const {constant}: &[(&str, &str)] = &[").expect("writing to a string");
         for path in files {

@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use wavecast::{
-    gpu::Catalog,
+    gpu::{Catalog, Limits},
     occupancy::{Resources, batch::batch, occupancy},
 };
 
@@ -23,7 +23,15 @@ fn resources(index: u32) -> Resources {
 
 #[divan::bench]
 fn library_calls(bencher: Bencher) {
-    let limits = Catalog::embedded().unwrap().limits("9.0".parse().unwrap()).unwrap();
+    let limits = Limits::Sm(Catalog::embedded().unwrap().limits("9.0".parse().unwrap()).unwrap());
+    bencher.counter(ItemsCount::new(ROWS)).bench(|| {
+        (0..ROWS).map(|i| occupancy(black_box(&limits), &resources(i)).blocks_per_sm).fold(0_u32, u32::wrapping_add)
+    });
+}
+
+#[divan::bench]
+fn amd_library_calls(bencher: Bencher) {
+    let limits = Limits::Cu(Catalog::embedded().unwrap().compute_unit("gfx942").unwrap());
     bencher.counter(ItemsCount::new(ROWS)).bench(|| {
         (0..ROWS).map(|i| occupancy(black_box(&limits), &resources(i)).blocks_per_sm).fold(0_u32, u32::wrapping_add)
     });
@@ -47,6 +55,6 @@ fn through_files(bencher: Bencher) {
     bencher.counter(ItemsCount::new(ROWS)).bench(|| {
         let from = std::fs::File::open(&input).unwrap();
         let to = std::fs::File::create(folder.path().join("out.csv")).unwrap();
-        batch(from, to, &limits).unwrap()
+        batch(from, to, &limits, &[]).unwrap()
     });
 }

@@ -35,7 +35,7 @@ pub struct Analysis {
 /// The launch cannot run on the GPU.
 pub fn analyse(gpu: &Gpu, kernel: Kernel, grid_blocks: u64, timing: Timing) -> Result<Analysis, LaunchError> {
     let launch = Launch::new(gpu, kernel, grid_blocks)?;
-    let schedule = schedule(launch.grid_blocks, gpu.sm.count, launch.occupancy.blocks_per_sm);
+    let schedule = schedule(launch.grid_blocks, gpu.units(), launch.occupancy.blocks_per_sm);
     let time = estimate(gpu, &launch, &schedule, timing);
     let roofline = roofline(gpu, None);
     let points = points(&roofline, &launch.kernel, time.estimate, 1.0 - time.l2_hit);

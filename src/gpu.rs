@@ -2,19 +2,25 @@
 
 mod calibration;
 mod catalog;
+mod compute_unit;
 mod limits;
+mod meant;
+mod overrides;
 mod pipe;
 mod read;
 mod tables;
+mod target;
 
 use serde::Deserialize;
 
 pub use calibration::{Calibration, Constants, ConstantsOf};
 pub use catalog::{Catalog, Deviation};
+pub use compute_unit::{Accumulation, CuLimits, VectorRegisters, WorkgroupMode};
 pub use limits::{ComputeCapability, SmLimits};
+pub use overrides::{Override, OverrideError};
 pub use pipe::{DataType, Pipe, PipeError};
-pub use read::{Override, OverrideError};
-pub use tables::{Basis, Clocks, Dram, L2, Latency, Links, Memory, Published, Rates, Shared, Sm};
+pub use tables::{Basis, Clocks, Dram, InfinityCache, L2, Latency, Links, Memory, Published, Rates, Shared, Sm};
+pub use target::{Limits, Words};
 
 use crate::units::{BytesPerSecond, Cycles, FlopsPerSecond, Hertz, Seconds, Watts};
 
@@ -43,6 +49,16 @@ pub enum GpuError {
         /// The capability asked for.
         capability: String,
         /// The capabilities of the table.
+        known: String,
+    },
+    /// A gfx target without a row in the table of compute units.
+    #[error(
+        "no compute unit is known for target `{gfx}` (known: {known}); a GPU file can bring its own [compute_unit] table"
+    )]
+    Gfx {
+        /// The target asked for.
+        gfx: String,
+        /// The targets of the table.
         known: String,
     },
     /// A file that is not a GPU file.
@@ -81,21 +97,19 @@ pub struct Gpu {
     pub name: String,
     /// Architecture name of the vendor.
     pub architecture: String,
-    /// Chip name.
-    pub chip: String,
-    /// Compute capability.
-    pub compute_capability: ComputeCapability,
-    /// Year of release.
-    pub release_year: u16,
-    /// Board power limit.
-    pub power: Watts,
+    /// Chip name, where the vendor gives one.
+    pub chip: Option<String>,
+    /// Year of release, where sourced.
+    pub release_year: Option<u16>,
+    /// Power limit of the board or, of a CPU, of the socket, where sourced.
+    pub power: Option<Watts>,
     /// Names that drivers and people use for it.
     pub aliases: Vec<String>,
     /// Product names that leave the form open, with what is assumed when they are used.
     pub family_aliases: Vec<FamilyAlias>,
     /// Figures on which sources disagree, and which was taken.
     pub disagreements: Vec<String>,
-    /// Count of SMs and GPCs.
+    /// Count of SMs and GPCs; of an AMD GPU compute units, of a CPU cores.
     pub sm: Sm,
     /// The clock of each kind of unit.
     pub clocks: Clocks,
@@ -109,8 +123,8 @@ pub struct Gpu {
     pub links: Option<Links>,
     /// The vendor's printed peaks; only tests and `gpus check` read them.
     pub published: Published,
-    /// What one SM holds.
-    pub limits: SmLimits,
+    /// What a block must fit in.
+    pub limits: Limits,
     /// Constants of the time model and whose they are.
     pub calibration: Calibration,
     /// What-if changes applied to the file, as "key = value (was old)".
@@ -136,7 +150,7 @@ impl Gpu {
                 let cap = if data == DataType::Fp64 { self.rates.fp64_cap } else { None };
                 Some(self.rates.vector.get(&data)? * cap.unwrap_or(1.0))
             }
-            Pipe::Special => Some(self.rates.special),
+            Pipe::Special => self.rates.special,
             Pipe::Tensor { input, accumulate, sparse } => {
                 let dense = *self.rates.tensor.get(&input)?.get(&accumulate)? * self.rates.tensor_cap.unwrap_or(1.0);
                 if sparse { Some(dense * self.rates.sparsity?) } else { Some(dense) }
@@ -165,17 +179,29 @@ impl Gpu {
         let tensor = self.rates.tensor.iter().flat_map(|(input, by)| {
             by.keys().map(|accumulate| Pipe::Tensor { input: *input, accumulate: *accumulate, sparse: false })
         });
-        self.rates.vector.keys().map(|t| Pipe::Vector(*t)).chain(tensor).chain([Pipe::Special]).collect()
+        self.rates
+            .vector
+            .keys()
+            .map(|t| Pipe::Vector(*t))
+            .chain(tensor)
+            .chain(self.rates.special.map(|_| Pipe::Special))
+            .collect()
     }
 
-    /// Warp instructions per second that all schedulers issue: one per sub-partition and cycle.
-    pub fn issue_rate(&self) -> f64 {
-        f64::from(self.limits.sub_partitions) * f64::from(self.sm.count) * self.clocks.vector.get()
+    /// Units that take whole blocks: SMs, compute units or pairs of them, cores; at least 1.
+    pub fn units(&self) -> u32 {
+        (self.sm.count / self.limits.pairing()).max(1)
     }
 
-    /// Bandwidth of the shared memories of all SMs together.
-    pub fn shared_bandwidth(&self) -> BytesPerSecond {
-        self.memory.shared.bandwidth * self.clocks.vector * f64::from(self.sm.count)
+    /// Bandwidth of the shared memories of all SMs together, where known.
+    pub fn shared_bandwidth(&self) -> Option<BytesPerSecond> {
+        let shared = self.memory.shared.as_ref()?;
+        Some(shared.bandwidth * self.clocks.vector * f64::from(self.sm.count))
+    }
+
+    /// Whether this is a CPU: a roofline without occupancy and launch costs.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self.limits, Limits::Core)
     }
 
     /// Time of one access to device memory: the measured chase, else the fitted loaded latency of the shared constants.

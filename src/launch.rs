@@ -1,9 +1,13 @@
 //! A kernel with its grid on a GPU: every check that can fail is here, later stages are total.
 
 use crate::{
-    gpu::{Gpu, Pipe, SmLimits},
+    gpu::{Gpu, Limits, Pipe},
     kernel::Kernel,
-    occupancy::{Occupancy, Resource, Resources, advice, occupancy},
+    occupancy::{
+        Occupancy, Resource, Resources, advice,
+        cluster::{ClusterError, clusters},
+        occupancy,
+    },
     units::Flops,
 };
 
@@ -48,6 +52,16 @@ pub enum LaunchError {
         /// The largest legal value.
         cure: String,
     },
+    /// The GPU cannot launch clusters of this size.
+    #[error("kernel `{kernel}` cannot run on {gpu}: {error}")]
+    Cluster {
+        /// Kernel name.
+        kernel: String,
+        /// GPU name.
+        gpu: String,
+        /// Why not.
+        error: ClusterError,
+    },
     /// The GPU has no such unit.
     #[error("kernel `{kernel}`: {gpu} has no {pipe} unit; it has {available}")]
     NoSuchUnit {
@@ -82,7 +96,18 @@ impl Launch {
         let found = occupancy(&gpu.limits, &kernel.resources);
         if found.blocks_per_sm == 0 {
             let (reason, cure) = why_not(&gpu.limits, &kernel, &found);
+            let words = gpu.limits.words();
+            let (reason, cure) = (words.say(&reason), words.say(&cure));
             return Err(LaunchError::DoesNotFit { kernel: kernel.name, gpu: gpu.name.clone(), reason, cure });
+        }
+        let blocks = kernel.resources.cluster_blocks;
+        if let Err(error) = clusters(&gpu.limits, blocks) {
+            return Err(LaunchError::Cluster { kernel: kernel.name, gpu: gpu.name.clone(), error });
+        }
+        if !grid_blocks.is_multiple_of(u64::from(blocks)) {
+            let rule = format!("a multiple of the cluster's {blocks} blocks");
+            let (kernel, value) = (kernel.name, grid_blocks.to_string());
+            return Err(LaunchError::Range { kernel, field: "grid", value, rule });
         }
         let operations = merged(&kernel.operations);
         Ok(Self { kernel: Kernel { operations, ..kernel }, grid_blocks, occupancy: found })
@@ -95,7 +120,7 @@ impl Launch {
 
     /// Blocks resident on a busy SM: the occupancy, or fewer where the grid is small.
     pub fn active_blocks(&self, gpu: &Gpu) -> u64 {
-        let share = self.grid_blocks.div_ceil(u64::from(gpu.sm.count));
+        let share = self.grid_blocks.div_ceil(u64::from(gpu.units()));
         share.min(u64::from(self.occupancy.blocks_per_sm))
     }
 }
@@ -163,13 +188,13 @@ fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
 }
 
 /// Why no block fits, and the largest legal value of the resource that forbids it.
-fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, String) {
+fn why_not(limits: &Limits, kernel: &Kernel, found: &Occupancy) -> (String, String) {
     let asked = &kernel.resources;
     let threads = asked.threads_per_block;
     match found.limiters().iter().next() {
         Some(Resource::Warps) => (
             format!("{threads} threads per block"),
-            format!("the largest block is {} threads", limits.max_threads_per_block),
+            format!("the largest block is {} threads", limits.max_threads_per_block()),
         ),
         Some(Resource::Registers) => {
             let registers = asked.registers_per_thread;
@@ -179,7 +204,7 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
                 Some(block) => {
                     format!("with {registers} registers per thread the largest legal block is {block} threads")
                 }
-                None => format!("a thread holds at most {} registers", limits.max_registers_per_thread),
+                None => format!("a thread holds at most {} registers", limits.max_registers_per_thread()),
             };
             let most = advice::most_registers(limits, asked, 1);
             let cure = most.map_or(cure.clone(), |m| {
@@ -194,9 +219,9 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
             )
         }
         Some(Resource::Shared) => {
-            let optin = limits.max_shared_per_block_optin;
-            let allowed = if asked.opt_in { optin } else { limits.max_shared_per_block };
-            let allowed = allowed.min(found.shared_capacity.saturating_sub(limits.reserved_shared_per_block));
+            let optin = limits.max_shared(true);
+            let allowed = limits.max_shared(asked.opt_in);
+            let allowed = allowed.min(found.shared_capacity.saturating_sub(limits.reserved_shared()));
             let hint = if asked.opt_in || asked.shared() > optin { "" } else { " (the opt-in limit is higher)" };
             (
                 format!(
@@ -209,7 +234,11 @@ fn why_not(limits: &SmLimits, kernel: &Kernel, found: &Occupancy) -> (String, St
         }
         Some(Resource::Barriers) => (
             format!("{} barriers per block", asked.barriers),
-            format!("an SM has {}", limits.barriers_per_sm.unwrap_or(0)),
+            format!("an SM has {}", limits.sm().and_then(|sm| sm.barriers_per_sm).unwrap_or(0)),
+        ),
+        Some(Resource::Scalars) => (
+            format!("{} SGPRs per warp", asked.scalar_registers),
+            "a warp addresses at most 102, and 6 for VCC, XNACK and flat scratch".into(),
         ),
         Some(Resource::Blocks) | None => ("the SM holds no block".into(), "check the limits of the GPU file".into()),
     }

@@ -12,6 +12,7 @@ mod layout;
 mod markdown;
 mod observed;
 mod overview;
+mod resident;
 mod schema;
 #[cfg(test)]
 mod tests;

@@ -68,8 +68,12 @@ pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
             Some(Ceiling { pipe: Some(pipe), label: pipe.label(), peak, sustained: peak * share })
         })
         .collect();
-    let issue = FlopsPerSecond(gpu.issue_rate() * 2.0 * f64::from(gpu.limits.warp_size)) * scale(gpu.clocks.vector);
-    ceilings.push(Ceiling { pipe: None, label: "instruction issue (FMA)".into(), peak: issue, sustained: issue });
+    if let Some(sm) = gpu.limits.sm() {
+        // One warp instruction per sub-partition and cycle.
+        let lanes = f64::from(sm.sub_partitions) * f64::from(sm.warp_size) * f64::from(gpu.sm.count);
+        let issue = FlopsPerSecond(2.0 * lanes * gpu.clocks.vector.get()) * scale(gpu.clocks.vector);
+        ceilings.push(Ceiling { pipe: None, label: "instruction issue (FMA)".into(), peak: issue, sustained: issue });
+    }
     ceilings.sort_by(|a, b| b.peak.get().total_cmp(&a.peak.get()).then(a.label.cmp(&b.label)));
 
     let dram = gpu.memory.dram.bandwidth;
@@ -87,8 +91,14 @@ pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
         }
         (None, _) => missing.push(format!("no L2 roof: nobody published the L2 bandwidth of {}", gpu.name)),
     }
-    let shared = gpu.shared_bandwidth() * scale(gpu.clocks.vector);
-    roofs.push(MemoryRoof { level: Level::Shared, peak: shared, sustained: None, basis: Basis::Specified });
+    match gpu.shared_bandwidth() {
+        Some(shared) => {
+            let peak = shared * scale(gpu.clocks.vector);
+            roofs.push(MemoryRoof { level: Level::Shared, peak, sustained: None, basis: Basis::Specified });
+        }
+        None if gpu.is_cpu() => {}
+        None => missing.push(format!("no shared-memory roof: its bandwidth on {} is not sourced", gpu.name)),
+    }
     Roofline { ceilings, roofs, missing }
 }
 

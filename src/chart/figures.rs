@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
-    gpu::{DataType, Gpu, Pipe, SmLimits},
+    gpu::{DataType, Gpu, Limits, Pipe},
     occupancy::{Resources, occupancy},
     profile::Judged,
     roofline::{self, Point, roofline},
@@ -158,7 +158,7 @@ pub fn tail_figure(analysis: &Analysis) -> Tail {
         let mut launch = analysis.launch.clone();
         launch.kernel = launch.kernel.scaled(blocks as f64 / plan.blocks as f64);
         launch.grid_blocks = blocks;
-        let plan = schedule(blocks, analysis.gpu.sm.count, launch.occupancy.blocks_per_sm);
+        let plan = schedule(blocks, analysis.gpu.units(), launch.occupancy.blocks_per_sm);
         let time = estimate(&analysis.gpu, &launch, &plan, Timing::Device);
         TailSample { blocks, time_us: time.estimate.get() * 1e6, utilization_pct: plan.utilization() * 100.0 }
     });
@@ -181,18 +181,18 @@ pub fn occupancy_figure(
     title: &str,
     device: &str,
     changes: &[String],
-    limits: &SmLimits,
+    limits: &Limits,
     resources: &Resources,
 ) -> OccupancyPanels {
     let percent = |r: Resources| occupancy(limits, &r).fraction() * 100.0;
     let now = percent(*resources);
-    let warp = limits.warp_size;
-    let threads = (1..=limits.max_threads_per_block / warp)
+    let warp = limits.warp_size();
+    let threads = (1..=limits.max_threads_per_block() / warp)
         .map(|w| (f64::from(w * warp), percent(Resources { threads_per_block: w * warp, ..*resources })));
-    let registers = (1..=limits.max_registers_per_thread)
+    let registers = (1..=limits.max_registers_per_thread())
         .map(|r| (f64::from(r), percent(Resources { registers_per_thread: r, ..*resources })));
-    let unit = limits.shared_allocation_unit.max(512);
-    let shared = (0..=limits.max_shared_per_block_optin / unit).map(|u| {
+    let unit = limits.shared_unit().max(512);
+    let shared = (0..=limits.max_shared(true) / unit).map(|u| {
         let bytes = u * unit;
         (f64::from(bytes) / 1024.0, percent(Resources { static_shared: 0, dynamic_shared: bytes, ..*resources }))
     });

@@ -77,20 +77,20 @@ fn list(catalog: &Catalog, output: &OutputArgs) -> Result<u8> {
     let rows = catalog.gpus().map(|gpu| {
         vec![
             gpu.id.as_str().into(),
-            gpu.compute_capability.to_string().into(),
+            gpu.limits.target().into(),
             gpu.sm.count.into(),
             (gpu.memory.dram.bandwidth.get() / 1e9).into(),
             (gpu.memory.l2.capacity.get() / 1_048_576.0).into(),
             tera(gpu, Pipe::Vector(DataType::Fp32)),
             tera(gpu, tensor(DataType::Fp16)),
             tera(gpu, tensor(DataType::Fp8)),
-            gpu.release_year.to_string().into(),
+            gpu.release_year.map_or_else(String::new, |year| year.to_string()).into(),
         ]
     });
     let table = Table {
         columns: vec![
             ("GPU", "gpu"),
-            ("CC", "compute_capability"),
+            ("Target", "target"),
             ("SMs", "sm_count"),
             ("DRAM\nGB/s", "dram_gb_per_s"),
             ("L2\nMiB", "l2_mib"),

@@ -47,6 +47,15 @@ pub struct Args {
     /// Hardware barriers per block
     #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = "Resources")]
     barriers: u64,
+    /// Blocks of a thread-block cluster: 2 or 2x1x1
+    #[arg(long, value_name = "BLOCKS", default_value = "1", help_heading = "Resources")]
+    cluster: Dims,
+    /// Accumulation registers (AGPRs) per thread, AMD CDNA only
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Resources")]
+    agprs: u64,
+    /// Scalar registers (SGPRs) per wavefront, AMD only
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Resources")]
+    sgprs: u64,
     /// What --op and the traffic options count
     #[arg(long, value_enum, default_value = "launch", help_heading = "Work and traffic")]
     per: PerArg,
@@ -213,6 +222,9 @@ impl Args {
             carveout: self.carveout,
             opt_in: !self.no_opt_in,
             barriers: self.barriers,
+            cluster: self.cluster,
+            accumulation_registers: self.agprs,
+            scalar_registers: self.sgprs,
             expect: None,
             work: WorkSpec { per: self.per(), operations: self.operations.clone(), warp_instructions: None },
             traffic: TrafficSpec {

@@ -1,30 +1,31 @@
 //! `occupancy`: one configuration explained, or a table of them.
 
+mod answer;
+
 use std::{
-    fmt::Write,
     io::{self, BufWriter},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Result, bail};
-use clap::Args as ClapArgs;
-use serde_json::json;
+use clap::{Args as ClapArgs, ValueEnum};
 
+use self::answer::Answer;
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, GpuArgs, OutputArgs},
-    table::{Cell, Table},
     world,
 };
 use crate::{
-    gpu::{ComputeCapability, SmLimits},
+    gpu::{Catalog, ComputeCapability, CuLimits, Limits, WorkgroupMode},
     occupancy::{
-        BlockLimits, Carveout, Occupancy, Resource, Resources,
-        advice::{self, BlockSize},
+        Carveout, Resources,
         batch::batch,
+        cluster::{clusters, most_active},
         occupancy,
+        warpgroups::redistribution,
     },
-    units::{Bytes, decimal},
+    units::Bytes,
 };
 
 #[derive(ClapArgs)]
@@ -32,19 +33,22 @@ pub struct Args {
     #[command(flatten)]
     gpu: GpuArgs,
     /// Compute capability instead of a GPU, such as 9.0
-    #[arg(long, value_name = "CC", conflicts_with_all = ["gpu", "set"])]
+    #[arg(long, value_name = "CC", conflicts_with_all = ["gpu", "set", "gfx"])]
     cc: Option<ComputeCapability>,
+    /// Target of an AMD GPU instead of a GPU, such as gfx942
+    #[arg(long, value_name = "TARGET", conflicts_with_all = ["gpu", "set"])]
+    gfx: Option<String>,
     /// Threads per block
     #[arg(long, value_name = "THREADS", required_unless_present = "batch")]
     block: Option<u32>,
-    /// Registers per thread, as the compiler reports them
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    /// Registers per thread, as the compiler reports them; VGPRs of an AMD GPU
+    #[arg(long, value_name = "COUNT", default_value_t = 0, visible_alias = "vgprs")]
     regs: u32,
     /// Static shared memory per block, such as "16 KiB"
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
     static_smem: Bytes,
-    /// Dynamic shared memory per block
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
+    /// Dynamic shared memory per block; LDS of an AMD GPU
+    #[arg(long, visible_alias = "lds", value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
     dynamic_smem: Bytes,
     /// Preferred share of shared memory in percent; without it as much as the SM has
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -58,30 +62,104 @@ pub struct Args {
     /// Wanted blocks per SM: what __launch_bounds__ or the maximum register count must be
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..))]
     want: Option<u32>,
+    /// Blocks of a thread-block cluster
+    #[arg(long, value_name = "BLOCKS", default_value_t = 1)]
+    cluster: u32,
+    /// Register counts that the warpgroups set with setmaxnreg, such as 40,232,232; --regs is the launch's own count
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',')]
+    setmaxnreg: Vec<u32>,
+    /// Accumulation registers (AGPRs) per thread
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "AMD GPUs")]
+    agprs: u32,
+    /// Scalar registers (SGPRs) per wavefront
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "AMD GPUs")]
+    sgprs: u32,
+    /// Threads of a wavefront: 64, or 32 on RDNA
+    #[arg(long, value_name = "THREADS", help_heading = "AMD GPUs")]
+    wave_size: Option<u32>,
+    /// What a workgroup must fit in on RDNA; LLVM compiles for wgp unless told otherwise
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "AMD GPUs")]
+    workgroup_mode: Option<ModeArg>,
+    /// No trap handler takes scalar registers
+    #[arg(long, help_heading = "AMD GPUs")]
+    no_trap_handler: bool,
     /// Table of configurations (CSV, `-` for standard input); columns in `docs/cli.md`
-    #[arg(long, value_name = "IN.csv", conflicts_with_all = ["block", "cc", "want", "carveout"])]
+    #[arg(long, value_name = "IN.csv", conflicts_with_all = ["block", "cc", "gfx", "want", "carveout"])]
     batch: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    /// One compute unit
+    Cu,
+    /// A work-group processor: two compute units
+    Wgp,
+}
+
 pub fn run(args: Args) -> Result<u8> {
     let catalog = args.gpu.folder.catalog()?;
     if let Some(input) = &args.batch {
-        return table(input, &args.output, &catalog.all_limits()?);
+        return table(input, &args.output, &catalog);
     }
-    let (name, limits, notes) = match args.cc {
-        Some(capability) => (format!("compute capability {capability}"), catalog.limits(capability)?, Vec::new()),
-        None => {
+    let (name, limits, sm, mut notes) = match (args.cc, &args.gfx) {
+        (Some(capability), _) => {
+            let limits = Limits::Sm(catalog.limits(capability)?);
+            (format!("compute capability {capability}"), limits, None, Vec::new())
+        }
+        (None, Some(gfx)) => (gfx.clone(), Limits::Cu(catalog.compute_unit(gfx)?), None, Vec::new()),
+        (None, None) => {
             let (gpu, assumptions) = args.gpu.resolve_one(&catalog)?;
             let changes = gpu.changes.iter().map(|c| format!("what-if: {c}"));
-            (gpu.name.clone(), gpu.limits, assumptions.into_iter().chain(changes).collect())
+            (gpu.name.clone(), gpu.limits, Some(gpu.sm), assumptions.into_iter().chain(changes).collect())
         }
     };
-    let resources = resources(&args)?;
+    let limits = in_mode(&name, limits, &args)?;
+    let mut resources = resources(&args)?;
+    if !args.setmaxnreg.is_empty() {
+        let moved = redistribution(&limits, &resources, &args.setmaxnreg)?;
+        resources.registers_per_thread = moved.launched;
+        notes.push(moved.sentence());
+    }
+    if args.cluster != 1 {
+        let legal = clusters(&limits, args.cluster)?;
+        let resident = occupancy(&limits, &resources).blocks_per_sm;
+        notes.push(legal.sentence(sm.and_then(|sm| most_active(&sm, resident, legal))));
+    }
     let answer = Answer::new(name, notes, &limits, resources, args.want);
     args.output.emit(&answer.render(args.output.format)?)?;
     Ok(EXIT_OK)
+}
+
+/// The limits with the AMD options applied; on other devices these are an error, not ignored.
+fn in_mode(name: &str, limits: Limits, args: &Args) -> Result<Limits> {
+    let amd = [
+        ("--agprs", args.agprs > 0),
+        ("--sgprs", args.sgprs > 0),
+        ("--wave-size", args.wave_size.is_some()),
+        ("--workgroup-mode", args.workgroup_mode.is_some()),
+        ("--no-trap-handler", args.no_trap_handler),
+    ];
+    let given = amd.iter().find(|(_, given)| *given).map(|(option, _)| *option);
+    match (limits, given) {
+        (Limits::Core, _) => bail!("{name} is a CPU: a core runs one thread of work at a time, it has no occupancy"),
+        (Limits::Cu(unit), _) => {
+            let mode = args.workgroup_mode.map(|mode| match mode {
+                ModeArg::Cu => WorkgroupMode::Cu,
+                ModeArg::Wgp => WorkgroupMode::Wgp,
+            });
+            let unit = CuLimits {
+                wave_size: args.wave_size.unwrap_or(unit.wave_size),
+                workgroup_mode: mode.unwrap_or(unit.workgroup_mode),
+                trap_handler: unit.trap_handler && !args.no_trap_handler,
+                ..unit
+            };
+            Ok(Limits::Cu(unit.checked()?))
+        }
+        (Limits::Sm(_), Some(option)) => bail!("{option} is for AMD GPUs; {name} is none"),
+        (limits, None) => Ok(limits),
+    }
 }
 
 fn resources(args: &Args) -> Result<Resources> {
@@ -103,10 +181,14 @@ fn resources(args: &Args) -> Result<Resources> {
         carveout: args.carveout.map_or(Carveout::Largest, Carveout::Percent),
         opt_in: !args.no_opt_in,
         barriers: args.barriers,
+        cluster_blocks: args.cluster,
+        accumulation_registers: args.agprs,
+        scalar_registers: args.sgprs,
     })
 }
 
-fn table(input: &Path, output: &OutputArgs, limits: &[SmLimits]) -> Result<u8> {
+fn table(input: &Path, output: &OutputArgs, catalog: &Catalog) -> Result<u8> {
+    let (limits, units) = (catalog.all_limits()?, catalog.all_compute_units());
     if !matches!(output.format, Format::Text | Format::Csv) {
         bail!("--batch writes CSV; --format is for single configurations");
     }
@@ -122,169 +204,13 @@ fn table(input: &Path, output: &OutputArgs, limits: &[SmLimits]) -> Result<u8> {
         Some(path) if path != Path::new("-") => {
             let mut summary = None;
             world::replace(path, |file| {
-                summary = Some(batch(from, file, limits)?);
+                summary = Some(batch(from, file, &limits, units)?);
                 anyhow::Ok(())
             })?;
             summary.unwrap_or_default()
         }
-        _ => batch(from, BufWriter::new(io::stdout().lock()), limits)?,
+        _ => batch(from, BufWriter::new(io::stdout().lock()), &limits, units)?,
     };
     world::note(output.quiet, &format!("{} rows, {} not evaluated", summary.rows, summary.errors));
     Ok(if summary.errors > 0 { EXIT_CHECK } else { EXIT_OK })
-}
-
-/// One configuration with everything that is said about it.
-struct Answer {
-    name: String,
-    notes: Vec<String>,
-    resources: Resources,
-    found: Occupancy,
-    steps: Vec<String>,
-    sizes: Vec<BlockSize>,
-    bounds: Option<String>,
-}
-
-fn percent(fraction: f64) -> String {
-    decimal(fraction * 100.0, 1)
-}
-
-fn count(blocks: u32) -> String {
-    format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
-}
-
-impl Answer {
-    fn new(name: String, notes: Vec<String>, limits: &SmLimits, resources: Resources, want: Option<u32>) -> Self {
-        let found = occupancy(limits, &resources);
-        let joint = advice::joint_step(limits, &resources, &found);
-        let mut steps: Vec<String> = joint.iter().map(|s| s.sentence(&found)).collect();
-        if found.blocks_per_sm == 0 {
-            if let Some(block) = advice::largest_block(limits, &resources) {
-                steps.push(format!("the largest legal block is {block} threads"));
-            }
-        } else if found.limiters().contains(Resource::Blocks) && found.active_warps() < found.max_warps {
-            steps.push("all block slots are taken: larger blocks fill more warp slots".into());
-        }
-        let bounds = want.map(|wanted| {
-            let b = advice::launch_bounds(limits, &resources, wanted);
-            let budget =
-                b.max_registers.map_or("no register count".to_owned(), |r| format!("at most {r} registers per thread"));
-            if b.reachable_blocks < wanted {
-                format!(
-                    "__launch_bounds__({}, {wanted}) cannot be met: at most {} of this size fit, with {budget}",
-                    resources.threads_per_block,
-                    count(b.reachable_blocks)
-                )
-            } else {
-                format!("__launch_bounds__({}, {wanted}): {budget}", resources.threads_per_block)
-            }
-        });
-        let sizes = advice::best_block_sizes(limits, &resources);
-        Self { name, notes, resources, found, steps, sizes, bounds }
-    }
-
-    fn limits(&self) -> Table {
-        let r = &self.resources;
-        let used = |resource| match resource {
-            Resource::Warps => format!("{} threads = {} warps", r.threads_per_block, self.found.warps_per_block),
-            Resource::Registers => {
-                format!("{} per thread = {} per block", r.registers_per_thread, self.found.registers_per_block)
-            }
-            Resource::Shared => format!("{} B asked = {} B taken", r.shared(), self.found.shared_per_block),
-            Resource::Blocks => String::new(),
-            Resource::Barriers => r.barriers.to_string(),
-        };
-        let limiters = self.found.limiters();
-        let rows = Resource::ALL.into_iter().map(|resource| {
-            let blocks = match self.found.limits.of(resource) {
-                BlockLimits::UNLIMITED => Cell::Number(f64::INFINITY),
-                blocks => Cell::from(blocks),
-            };
-            let mark = if limiters.contains(resource) { "limiter" } else { "" };
-            vec![resource.label().into(), used(resource).into(), blocks, mark.into()]
-        });
-        Table {
-            columns: vec![
-                ("Resource", "resource"),
-                ("A block takes", "used"),
-                ("Blocks per SM", "blocks_per_sm"),
-                ("", "limiter"),
-            ],
-            rows: rows.collect(),
-        }
-    }
-
-    fn render(&self, format: Format) -> Result<String> {
-        match format {
-            Format::Json => Ok(serde_json::to_string_pretty(&self.json())? + "\n"),
-            Format::Csv => self.limits().render(Format::Csv),
-            Format::Text | Format::Markdown => {
-                let mut text = String::new();
-                writeln!(
-                    text,
-                    "{}: {} per SM, {} of {} warps, occupancy {} %",
-                    self.name,
-                    count(self.found.blocks_per_sm),
-                    self.found.active_warps(),
-                    self.found.max_warps,
-                    percent(self.found.fraction())
-                )?;
-                if self.found.blocks_per_sm == 0 {
-                    writeln!(text, "The block cannot run (limit: {}).", self.found.limiters().sentence())?;
-                } else {
-                    writeln!(text, "Limited by {}.", self.found.limiters().sentence())?;
-                }
-                write!(text, "\n{}", self.limits().render(format)?)?;
-                if !self.steps.is_empty() {
-                    text += "\nNext step\n";
-                    self.steps.iter().for_each(|s| text += &format!("- {s}\n"));
-                }
-                if let Some(bounds) = &self.bounds {
-                    write!(text, "\nLaunch bounds\n- {bounds}\n")?;
-                }
-                if let Some(best) = self.sizes.first() {
-                    let others: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
-                    write!(text, "\nBlock sizes with the most occupancy ({} %)\n", percent(best.fraction))?;
-                    text += &textwrap::fill(
-                        &others.join(", "),
-                        textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  "),
-                    );
-                    text += "\n";
-                }
-                self.notes.iter().for_each(|n| text += &format!("\nNote: {n}\n"));
-                Ok(text)
-            }
-        }
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let limit = |resource| match self.found.limits.of(resource) {
-            BlockLimits::UNLIMITED => "inf".into(),
-            blocks => serde_json::Value::from(blocks),
-        };
-        json!({
-            "schema": "wavecast.occupancy/1",
-            "version": env!("CARGO_PKG_VERSION"),
-            "device": self.name,
-            "notes": self.notes,
-            "threads_per_block": self.resources.threads_per_block,
-            "registers_per_thread": self.resources.registers_per_thread,
-            "static_smem_bytes": self.resources.static_shared,
-            "dynamic_smem_bytes": self.resources.dynamic_shared,
-            "blocks_per_sm": self.found.blocks_per_sm,
-            "limiters": self.found.limiters().iter().map(Resource::word).collect::<Vec<_>>(),
-            "active_warps": self.found.active_warps(),
-            "max_warps": self.found.max_warps,
-            "theoretical_occupancy_pct": self.found.fraction() * 100.0,
-            "limit_warps": limit(Resource::Warps),
-            "limit_regs": limit(Resource::Registers),
-            "limit_smem": limit(Resource::Shared),
-            "limit_blocks": limit(Resource::Blocks),
-            "limit_barriers": limit(Resource::Barriers),
-            "alloc_regs_per_block": self.found.registers_per_block,
-            "alloc_smem_per_block": self.found.shared_per_block,
-            "next_steps": self.steps,
-            "launch_bounds": self.bounds,
-            "best_block_sizes": self.sizes.iter().map(|s| s.threads).collect::<Vec<_>>(),
-        })
-    }
 }

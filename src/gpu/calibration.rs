@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{ComputeCapability, GpuError};
+use super::{ComputeCapability, GpuError, Limits};
 use crate::units::{BytesPerCycle, Cycles, Seconds};
 
 /// Constants that all GPUs share; each was fitted once, see `gpus/calibration.toml`.
@@ -59,7 +59,10 @@ pub(super) struct OwnConstants {
 #[serde(deny_unknown_fields)]
 pub(super) struct Family {
     pub name: String,
+    #[serde(default)]
     pub compute_capabilities: Vec<ComputeCapability>,
+    #[serde(default)]
+    pub gfx: Vec<String>,
     pub constants: OwnConstants,
 }
 
@@ -125,8 +128,12 @@ pub struct Calibration {
 
 impl CalibrationFile {
     /// A GPU's own constants, completed by its family's and the default's.
-    pub fn resolve(&self, capability: ComputeCapability, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
-        let family = self.family.iter().find(|f| f.compute_capabilities.contains(&capability));
+    pub fn resolve(&self, limits: &Limits, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
+        let family = self.family.iter().find(|f| match limits {
+            Limits::Sm(sm) => f.compute_capabilities.contains(&sm.compute_capability),
+            Limits::Cu(cu) => f.gfx.contains(&cu.gfx),
+            Limits::Core => false,
+        });
         let owners: Vec<&OwnConstants> =
             own.into_iter().chain(family.map(|f| &f.constants)).chain([&self.default]).collect();
         let of = match (own, family) {
@@ -148,8 +155,19 @@ impl CalibrationFile {
                 Err(GpuError::Value { field: format!("calibration.{field}"), value: value.to_string(), rule })
             }
         };
+        let constants = match limits {
+            Limits::Sm(_) | Limits::Cu(_) => self.shared.clone(),
+            // A CPU has its roofline alone: perfect overlap, and none of the costs of a launch but a cycle.
+            Limits::Core => Constants {
+                overlap_exponent: f64::INFINITY,
+                fixed: Cycles(1.0),
+                block_turnaround: Cycles(0.0),
+                launch_overhead: Seconds(0.0),
+                ..self.shared.clone()
+            },
+        };
         Ok(Calibration {
-            constants: self.shared.clone(),
+            constants,
             sustained_tensor: pick("sustained_tensor", |o| o.sustained_tensor, 1.0)?,
             sustained_vector: pick("sustained_vector", |o| o.sustained_vector, 1.0)?,
             dram_efficiency: pick("dram_efficiency", |o| o.dram_efficiency, 1.0)?,

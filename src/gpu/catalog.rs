@@ -4,9 +4,10 @@ use serde::Deserialize;
 use toml::Table;
 
 use super::{
-    ComputeCapability, Gpu, GpuError, Override, SmLimits,
+    ComputeCapability, CuLimits, Gpu, GpuError, Limits, Override, SmLimits,
     calibration::CalibrationFile,
     limits::LimitsFile,
+    meant,
     read::{self, Tables},
 };
 
@@ -15,9 +16,11 @@ mod embedded {
 }
 
 const LIMITS: &str = include_str!("../../gpus/nvidia/compute_capability.toml");
+const COMPUTE_UNITS: &str = include_str!("../../gpus/amd/gfx.toml");
 const CALIBRATION: &str = include_str!("../../gpus/calibration.toml");
 const DEVIATIONS: &str = include_str!("../../gpus/deviations.toml");
-const LIMITS_STEM: &str = "compute_capability";
+/// Tables beside the products in their folders.
+const TABLES: [&str; 2] = ["compute_capability", "gfx"];
 
 /// A peak whose derived value is more than 2 % from the published one, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -43,6 +46,16 @@ struct LimitsTable {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct ComputeUnitTable {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    #[serde(rename = "source")]
+    _source: String,
+    compute_unit: Vec<CuLimits>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct DeviationTable {
     #[serde(rename = "schema")]
     _schema: u32,
@@ -64,11 +77,25 @@ struct Entry {
     gpu: Gpu,
 }
 
+impl Entry {
+    /// What the order of the catalog goes by.
+    fn place(&self) -> (u8, u16, &str) {
+        let kind = match self.gpu.limits {
+            Limits::Sm(_) => 0,
+            Limits::Cu(_) => 1,
+            Limits::Core => 2,
+        };
+        (kind, self.gpu.release_year.unwrap_or(u16::MAX), &self.id)
+    }
+}
+
 /// GPU files and the tables that they share.
 pub struct Catalog {
     entries: Vec<Entry>,
     limits: Vec<LimitsFile>,
     limits_text: Table,
+    compute_units: Vec<CuLimits>,
+    compute_units_text: Table,
     calibration: CalibrationFile,
 }
 
@@ -83,13 +110,16 @@ impl Catalog {
             move |e: toml::de::Error| GpuError::File { origin, message: e.to_string() }
         };
         let table: LimitsTable = toml::from_str(LIMITS).map_err(file("compute_capability.toml"))?;
+        let units: ComputeUnitTable = toml::from_str(COMPUTE_UNITS).map_err(file("gfx.toml"))?;
         let mut catalog = Self {
             entries: Vec::new(),
             limits: table.limits,
             limits_text: toml::from_str(LIMITS).map_err(file("compute_capability.toml"))?,
+            compute_units: units.compute_unit,
+            compute_units_text: toml::from_str(COMPUTE_UNITS).map_err(file("gfx.toml"))?,
             calibration: toml::from_str(CALIBRATION).map_err(file("calibration.toml"))?,
         };
-        for (id, text) in embedded::GPU_FILES.iter().filter(|(id, _)| *id != LIMITS_STEM) {
+        for (id, text) in embedded::GPU_FILES.iter().filter(|(id, _)| !TABLES.contains(id)) {
             catalog.add(id, text)?;
         }
         Ok(catalog)
@@ -103,7 +133,7 @@ impl Catalog {
         let gpu = self.read(id, text, &[])?;
         self.entries.retain(|e| e.id != id);
         self.entries.push(Entry { id: id.into(), text: text.into(), gpu });
-        self.entries.sort_by(|a, b| (a.gpu.release_year, &a.id).cmp(&(b.gpu.release_year, &b.id)));
+        self.entries.sort_by(|a, b| a.place().cmp(&b.place()));
         Ok(())
     }
 
@@ -112,11 +142,17 @@ impl Catalog {
     /// # Errors
     /// The file is not valid, or a what-if does not fit it.
     pub fn read(&self, id: &str, text: &str, overrides: &[Override]) -> Result<Gpu, GpuError> {
-        let tables = Tables { limits: &self.limits, limits_text: &self.limits_text, calibration: &self.calibration };
+        let tables = Tables {
+            limits: &self.limits,
+            limits_text: &self.limits_text,
+            compute_units: &self.compute_units,
+            compute_units_text: &self.compute_units_text,
+            calibration: &self.calibration,
+        };
         read::gpu(id, id, text, overrides, &tables)
     }
 
-    /// All GPUs, oldest first.
+    /// All devices: NVIDIA's GPUs, AMD's, CPUs; oldest first, those without a year last.
     pub fn gpus(&self) -> impl Iterator<Item = &Gpu> {
         self.entries.iter().map(|e| &e.gpu)
     }
@@ -181,7 +217,20 @@ impl Catalog {
     /// # Errors
     /// The capability has no row; near ones are never taken.
     pub fn limits(&self, capability: ComputeCapability) -> Result<SmLimits, GpuError> {
-        read::limits_for(&self.limits, capability)
+        meant::limits_for(&self.limits, capability)
+    }
+
+    /// The compute unit of a gfx target, such as gfx942.
+    ///
+    /// # Errors
+    /// The target has no row; near ones are never taken.
+    pub fn compute_unit(&self, gfx: &str) -> Result<CuLimits, GpuError> {
+        meant::compute_unit_for(&self.compute_units, gfx)
+    }
+
+    /// The compute units of every known gfx target.
+    pub fn all_compute_units(&self) -> &[CuLimits] {
+        &self.compute_units
     }
 
     /// The SM limits of every known compute capability.

@@ -15,6 +15,8 @@ pub struct Sm {
     pub count: u32,
     /// Graphics processing clusters.
     pub gpc_count: Option<u32>,
+    /// SMs of a GPC with none disabled: no GPC of the product has more.
+    pub max_per_gpc: Option<u32>,
     /// Where the figures come from.
     pub source: String,
 }
@@ -39,8 +41,8 @@ pub struct Clocks {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
-    /// Special-function results.
-    pub special: f64,
+    /// Special-function results, where sourced.
+    pub special: Option<f64>,
     /// Factor of 2:4 structured sparsity on the tensor rate.
     pub sparsity: Option<f64>,
     /// Share of every tensor rate that the vendor lets this product use.
@@ -64,8 +66,10 @@ pub struct Memory {
     pub dram: Dram,
     /// Level-2 cache.
     pub l2: L2,
-    /// Shared memory and L1 of one SM.
-    pub shared: Shared,
+    /// AMD's Infinity Cache between L2 and DRAM.
+    pub infinity_cache: Option<InfinityCache>,
+    /// Shared memory and L1 of one SM (LDS of a compute unit), where sourced.
+    pub shared: Option<Shared>,
 }
 
 /// Device memory.
@@ -74,17 +78,29 @@ pub struct Memory {
 pub struct Dram {
     /// Technology, such as HBM3.
     pub kind: String,
-    /// Marketed capacity.
-    pub capacity: Bytes,
+    /// Marketed capacity; of a CPU, what its board carries is open.
+    pub capacity: Option<Bytes>,
     /// Datasheet bandwidth.
     pub bandwidth: BytesPerSecond,
     /// Width of the bus in bits.
-    pub bus_bits: u32,
+    pub bus_bits: Option<u32>,
     /// Where the figures come from.
     pub source: String,
 }
 
-/// Level-2 cache.
+/// Last-level cache of AMD GPUs, beside the memory. The model takes data there as if in DRAM.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InfinityCache {
+    /// Total size.
+    pub capacity: Bytes,
+    /// Peak bandwidth.
+    pub bandwidth: Option<BytesPerSecond>,
+    /// Where the figures come from.
+    pub source: String,
+}
+
+/// Level-2 cache; of a CPU its last-level cache.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L2 {

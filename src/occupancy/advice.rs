@@ -2,7 +2,7 @@
 
 use super::{BlockLimits, Occupancy, Resource, Resources, occupancy};
 use crate::{
-    gpu::SmLimits,
+    gpu::Limits,
     units::{decimal, grouped},
 };
 
@@ -32,8 +32,9 @@ pub fn exact_bytes(bytes: u32) -> String {
 /// For each limiter, the threshold of the next block. A limiter that ties with another gains nothing alone: the
 /// step is still listed, with the unchanged result. Block slots cannot be changed except by larger blocks, and
 /// smaller blocks are no step where more of them hold no more warps.
-pub fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Vec<NextStep> {
+pub fn next_steps(limits: &Limits, resources: &Resources, now: &Occupancy) -> Vec<NextStep> {
     let target = now.blocks_per_sm + 1;
+    let now_scalars = resources.scalar_registers;
     let step = |resource, at_most, changed: Resources| {
         let then = occupancy(limits, &changed);
         Some(NextStep { resource, at_most, blocks_per_sm: then.blocks_per_sm, fraction: then.fraction() })
@@ -55,16 +56,23 @@ pub fn next_steps(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> 
                 step(resource, most, changed)
             }
             Resource::Warps => {
-                let warps = limits.max_warps_per_sm / target;
-                let most = (warps * limits.warp_size).min(limits.max_threads_per_block);
+                let warps = limits.max_warps() / target;
+                let most = (warps * limits.warp_size()).min(limits.max_threads_per_block());
                 (most > 0).then_some(())?;
                 step(resource, most, Resources { threads_per_block: most, ..*resources })
                     .filter(|then| then.blocks_per_sm <= now.blocks_per_sm || then.fraction > now.fraction())
             }
             Resource::Barriers => {
-                let most = limits.barriers_per_sm? / target;
+                let most = limits.sm()?.barriers_per_sm? / target;
                 (most > 0).then_some(())?;
                 step(resource, most, Resources { barriers: most, ..*resources })
+            }
+            Resource::Scalars => {
+                let scalars = |scalar_registers| Resources { scalar_registers, ..*resources };
+                let most = (1..now_scalars)
+                    .rev()
+                    .find(|&s| occupancy(limits, &scalars(s)).limits.of(Resource::Scalars) >= target)?;
+                step(resource, most, scalars(most))
             }
             Resource::Blocks => None,
         })
@@ -83,7 +91,7 @@ pub struct JointStep {
 }
 
 /// The thresholds of all limiters together; absent where they give no more occupancy.
-pub fn joint_step(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> Option<JointStep> {
+pub fn joint_step(limits: &Limits, resources: &Resources, now: &Occupancy) -> Option<JointStep> {
     let mut changed = *resources;
     let mut amounts = Vec::new();
     for step in next_steps(limits, resources, now) {
@@ -105,6 +113,10 @@ pub fn joint_step(limits: &SmLimits, resources: &Resources, now: &Occupancy) -> 
             Resource::Barriers => {
                 changed.barriers = most;
                 format!("{most} barriers per block")
+            }
+            Resource::Scalars => {
+                changed.scalar_registers = most;
+                format!("{most} SGPRs per warp")
             }
             Resource::Blocks => continue,
         });
@@ -130,28 +142,28 @@ impl JointStep {
 
 /// Most registers per thread with which `blocks` blocks fit by registers; absent where not even 1 does.
 /// This is the maximum register count to give the compiler for a wanted number of resident blocks.
-pub fn most_registers(limits: &SmLimits, resources: &Resources, blocks: u32) -> Option<u32> {
-    (1..=limits.max_registers_per_thread).rev().find(|&registers_per_thread| {
+pub fn most_registers(limits: &Limits, resources: &Resources, blocks: u32) -> Option<u32> {
+    (1..=limits.max_registers_per_thread()).rev().find(|&registers_per_thread| {
         occupancy(limits, &Resources { registers_per_thread, ..*resources }).limits.of(Resource::Registers) >= blocks
     })
 }
 
 /// Most shared memory per block (static and dynamic together, in bytes) with which `blocks` blocks fit by it. A block
 /// that shrinks may also lower the carve-out that the driver chooses, so the answer is searched, not divided.
-pub fn most_shared(limits: &SmLimits, resources: &Resources, blocks: u32) -> Option<u32> {
-    let allowed = if resources.opt_in { limits.max_shared_per_block_optin } else { limits.max_shared_per_block };
-    let unit = limits.shared_allocation_unit;
-    let least = limits.reserved_shared_per_block.div_ceil(unit);
-    let most = (allowed + limits.reserved_shared_per_block).div_ceil(unit);
+pub fn most_shared(limits: &Limits, resources: &Resources, blocks: u32) -> Option<u32> {
+    let allowed = limits.max_shared(resources.opt_in);
+    let (unit, reserved) = (limits.shared_unit(), limits.reserved_shared());
+    let least = reserved.div_ceil(unit);
+    let most = (allowed + reserved).div_ceil(unit);
     (least..=most).rev().find_map(|units| {
-        let dynamic_shared = (units * unit - limits.reserved_shared_per_block).min(allowed);
+        let dynamic_shared = (units * unit - reserved).min(allowed);
         let then = occupancy(limits, &Resources { static_shared: 0, dynamic_shared, ..*resources });
         (then.limits.of(Resource::Shared) >= blocks).then_some(dynamic_shared)
     })
 }
 
 /// The largest block, in whole warps, that can run with these registers and this shared memory.
-pub fn largest_block(limits: &SmLimits, resources: &Resources) -> Option<u32> {
+pub fn largest_block(limits: &Limits, resources: &Resources) -> Option<u32> {
     block_sizes(limits)
         .rev()
         .find(|&threads_per_block| occupancy(limits, &Resources { threads_per_block, ..*resources }).blocks_per_sm > 0)
@@ -170,7 +182,7 @@ pub struct BlockSize {
 
 /// The block sizes (whole warps) with the highest occupancy, largest first, as the CUDA runtime's suggestion, which
 /// is the first of them. `shared_per_block` must not depend on the block size.
-pub fn best_block_sizes(limits: &SmLimits, resources: &Resources) -> Vec<BlockSize> {
+pub fn best_block_sizes(limits: &Limits, resources: &Resources) -> Vec<BlockSize> {
     let sizes: Vec<BlockSize> = block_sizes(limits)
         .rev()
         .map(|threads| {
@@ -194,7 +206,7 @@ pub struct LaunchBounds {
 }
 
 /// The register budget for a wanted number of resident blocks.
-pub fn launch_bounds(limits: &SmLimits, resources: &Resources, wanted_blocks: u32) -> LaunchBounds {
+pub fn launch_bounds(limits: &Limits, resources: &Resources, wanted_blocks: u32) -> LaunchBounds {
     let free = occupancy(limits, &Resources { registers_per_thread: 0, ..*resources });
     let reachable_blocks = free.limits.least().min(BlockLimits::UNLIMITED - 1);
     let target = wanted_blocks.min(reachable_blocks).max(1);
@@ -202,9 +214,11 @@ pub fn launch_bounds(limits: &SmLimits, resources: &Resources, wanted_blocks: u3
 }
 
 /// Block sizes in whole warps, ascending.
-fn block_sizes(limits: &SmLimits) -> impl DoubleEndedIterator<Item = u32> + use<> {
-    let warp = limits.warp_size;
-    (1..=limits.max_threads_per_block / warp).map(move |warps| warps * warp)
+fn block_sizes(limits: &Limits) -> impl DoubleEndedIterator<Item = u32> + use<> {
+    let warp = limits.warp_size();
+    // A core has no block size that fits better than another.
+    let most = if matches!(limits, Limits::Core) { 0 } else { limits.max_threads_per_block() / warp };
+    (1..=most).map(move |warps| warps * warp)
 }
 
 #[cfg(test)]
@@ -213,7 +227,7 @@ mod tests {
 
     #[test]
     fn smaller_blocks_that_hold_no_more_warps_are_no_step() {
-        let limits = crate::gpu::Catalog::embedded().unwrap().limits("7.0".parse().unwrap()).unwrap();
+        let limits = Limits::Sm(crate::gpu::Catalog::embedded().unwrap().limits("7.0".parse().unwrap()).unwrap());
         // 10 blocks of 6 warps and 12 of 5 are both 60 of 64 warps.
         let resources = Resources { threads_per_block: 192, registers_per_thread: 20, ..Resources::default() };
         let now = occupancy(&limits, &resources);

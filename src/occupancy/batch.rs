@@ -1,10 +1,12 @@
 //! Occupancy for tables of configurations: CSV in, the same rows with their results out.
 
+pub mod amd;
+
 use std::io::{Read, Write};
 
-use super::{BlockLimits, Carveout, Occupancy, Resource, Resources, occupancy};
+use super::{BlockLimits, Carveout, Occupancy, Resource, Resources, nvidia::occupancy};
 use crate::{
-    gpu::{ComputeCapability, SmLimits},
+    gpu::{ComputeCapability, CuLimits, SmLimits},
     units::significant,
 };
 
@@ -36,10 +38,14 @@ pub const RESULTS: [&str; 13] = [
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
     /// A required column is absent.
-    #[error("the table has no column `{missing}`; it needs {} and may have {}", REQUIRED.join(", "), OPTIONAL.join(", "))]
+    #[error("the table has no column `{missing}`; it needs {} and may have {}", required.join(", "), optional.join(", "))]
     Column {
         /// The first column that is missing.
         missing: &'static str,
+        /// Columns that such a table must have.
+        required: &'static [&'static str],
+        /// Columns that it may have.
+        optional: &'static [&'static str],
     },
     /// Not CSV, or not readable.
     #[error("the table cannot be read: {0}")]
@@ -58,27 +64,32 @@ pub struct BatchSummary {
     pub errors: u64,
 }
 
-/// Evaluates every row in order. A row that cannot be evaluated keeps its place with its reason in `error`.
+/// Evaluates every row in order. A row that cannot be evaluated keeps its place with its reason in `error`. A table with
+/// a column `gfx` is one of AMD configurations, see [`amd`].
 ///
 /// # Errors
 /// The header lacks a required column, or reading or writing fails.
-pub fn batch(input: impl Read, output: impl Write, limits: &[SmLimits]) -> Result<BatchSummary, BatchError> {
+pub fn batch(
+    input: impl Read,
+    output: impl Write,
+    limits: &[SmLimits],
+    units: &[CuLimits],
+) -> Result<BatchSummary, BatchError> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).buffer_capacity(1 << 18).from_reader(input);
     let headers = reader.byte_headers().map_err(BatchError::Read)?.clone();
     let find = |name: &str| headers.iter().position(|h| h.trim_ascii() == name.as_bytes());
+    if find(amd::REQUIRED[0]).is_some() {
+        return amd::rows(reader, &headers, output, units);
+    }
     let mut columns = Columns::default();
     for (place, name) in columns.required.iter_mut().zip(REQUIRED) {
-        *place = find(name).ok_or(BatchError::Column { missing: name })?;
+        *place = find(name).ok_or(BatchError::Column { missing: name, required: &REQUIRED, optional: &OPTIONAL })?;
     }
     for (place, name) in columns.optional.iter_mut().zip(OPTIONAL) {
         *place = find(name);
     }
     let mut writer = csv::WriterBuilder::new().flexible(true).buffer_capacity(1 << 18).from_writer(output);
-    let write = |e: csv::Error| match e.into_kind() {
-        csv::ErrorKind::Io(e) => BatchError::Write(e),
-        other => BatchError::Write(std::io::Error::other(format!("{other:?}"))),
-    };
-    writer.write_record(headers.iter().chain(RESULTS.iter().map(|r| r.as_bytes()))).map_err(write)?;
+    writer.write_record(headers.iter().chain(RESULTS.iter().map(|r| r.as_bytes()))).map_err(unwritten)?;
     let mut percents = Percents::default();
     let mut numbers = itoa::Buffer::new();
     let mut summary = BatchSummary::default();
@@ -86,9 +97,9 @@ pub fn batch(input: impl Read, output: impl Write, limits: &[SmLimits]) -> Resul
     while reader.read_byte_record(&mut record).map_err(BatchError::Read)? {
         summary.rows += 1;
         for index in 0..headers.len() {
-            writer.write_field(record.get(index).unwrap_or_default()).map_err(write)?;
+            writer.write_field(record.get(index).unwrap_or_default()).map_err(unwritten)?;
         }
-        let mut field = |bytes: &[u8]| writer.write_field(bytes).map_err(write);
+        let mut field = |bytes: &[u8]| writer.write_field(bytes).map_err(unwritten);
         let mut max_warps = 0;
         match columns.evaluate(&record, limits, &mut max_warps) {
             Ok(found) => {
@@ -97,8 +108,8 @@ pub fn batch(input: impl Read, output: impl Write, limits: &[SmLimits]) -> Resul
                 field(numbers.format(found.active_warps()).as_bytes())?;
                 field(numbers.format(found.max_warps).as_bytes())?;
                 field(percents.text(&found))?;
-                for resource in Resource::ALL {
-                    match found.limits.of(resource) {
+                for resource in &Resource::ALL[..5] {
+                    match found.limits.of(*resource) {
                         BlockLimits::UNLIMITED => field(b"inf")?,
                         blocks => field(numbers.format(blocks).as_bytes())?,
                     }
@@ -119,10 +130,17 @@ pub fn batch(input: impl Read, output: impl Write, limits: &[SmLimits]) -> Resul
                 field(reason.as_bytes())?;
             }
         }
-        writer.write_record(None::<&[u8]>).map_err(write)?;
+        writer.write_record(None::<&[u8]>).map_err(unwritten)?;
     }
     writer.flush().map_err(BatchError::Write)?;
     Ok(summary)
+}
+
+fn unwritten(error: csv::Error) -> BatchError {
+    match error.into_kind() {
+        csv::ErrorKind::Io(e) => BatchError::Write(e),
+        other => BatchError::Write(std::io::Error::other(format!("{other:?}"))),
+    }
 }
 
 /// Where the columns of a table are.
@@ -140,20 +158,10 @@ impl Columns {
         limits: &[SmLimits],
         max_warps: &mut u32,
     ) -> Result<Occupancy, String> {
-        let text = |index: usize, name: &str| {
-            let bytes = record.get(index).ok_or_else(|| format!("the row has no field `{name}`"))?;
-            std::str::from_utf8(bytes).map(str::trim).map_err(|_| format!("{name} is not text"))
-        };
-        let whole = |index: usize, name: &str| {
-            let text = text(index, name)?;
-            text.parse::<u32>().map_err(|_| format!("{name} = `{text}` is not a whole number from 0 to {}", u32::MAX))
-        };
-        let required = |place: usize| whole(self.required[place], REQUIRED[place]);
-        let optional = |place: usize, default: u32| match self.optional[place] {
-            Some(index) if record.get(index).is_some_and(|f| !f.trim_ascii().is_empty()) => {
-                whole(index, OPTIONAL[place])
-            }
-            _ => Ok(default),
+        let text = |index: usize, name: &str| text(record, index, name);
+        let required = |place: usize| whole(record, self.required[place], REQUIRED[place]);
+        let optional = |place: usize, default: u32| {
+            given(record, self.optional[place], OPTIONAL[place]).map(|n| n.unwrap_or(default))
         };
         let capability = text(self.required[0], REQUIRED[0])?;
         let capability: ComputeCapability = capability.parse().map_err(|e: crate::gpu::GpuError| e.to_string())?;
@@ -189,8 +197,29 @@ impl Columns {
             carveout,
             opt_in,
             barriers: optional(2, 1)?,
+            ..Resources::default()
         };
         Ok(occupancy(limits, &resources))
+    }
+}
+
+fn text<'a>(record: &'a csv::ByteRecord, index: usize, name: &str) -> Result<&'a str, String> {
+    let bytes = record.get(index).ok_or_else(|| format!("the row has no field `{name}`"))?;
+    std::str::from_utf8(bytes).map(str::trim).map_err(|_| format!("{name} is not text"))
+}
+
+fn whole(record: &csv::ByteRecord, index: usize, name: &str) -> Result<u32, String> {
+    let text = text(record, index, name)?;
+    text.parse().map_err(|_| format!("{name} = `{text}` is not a whole number from 0 to {}", u32::MAX))
+}
+
+/// The number in a column that a table may lack, and a row may leave empty.
+fn given(record: &csv::ByteRecord, index: Option<usize>, name: &str) -> Result<Option<u32>, String> {
+    match index {
+        Some(index) if record.get(index).is_some_and(|f| !f.trim_ascii().is_empty()) => {
+            whole(record, index, name).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ObservedDevice;
 use crate::{
-    gpu::{Catalog, Gpu, SmLimits},
+    gpu::{Catalog, ComputeCapability, Gpu, Limits},
     units::Hertz,
 };
 
@@ -14,7 +14,7 @@ pub struct Device {
     /// The catalog's product, where the file or the user names one.
     pub gpu: Option<Gpu>,
     /// Limits of an SM, by the exact compute capability.
-    pub limits: Option<SmLimits>,
+    pub limits: Option<Limits>,
     /// SMs; the file's figure where it has one.
     pub sm_count: Option<u32>,
     /// Highest SM clock that the file states.
@@ -45,13 +45,14 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         }
         (None, None) => None,
     };
-    let capability = observed.compute_capability.as_deref().and_then(|c| c.parse().ok());
+    let capability: Option<ComputeCapability> = observed.compute_capability.as_deref().and_then(|c| c.parse().ok());
     if let (Some(gpu), Some(capability)) = (&gpu, capability)
-        && gpu.compute_capability != capability
+        && gpu.limits.capability() != Some(capability)
     {
         contradictions.push(format!(
             "the file says compute capability {capability}, {} has {}: limits are the file's, peaks and roofs those of a GPU that it did not run on",
-            gpu.name, gpu.compute_capability
+            gpu.name,
+            gpu.limits.target()
         ));
     }
     if let (Some(gpu), Some(count)) = (&gpu, observed.sm_count)
@@ -62,7 +63,9 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
     }
     let own = gpu.as_ref().map(|g| g.limits.clone());
     let limits = match capability {
-        Some(c) if gpu.as_ref().is_none_or(|g| g.compute_capability != c) => catalog.limits(c).ok().or(own),
+        Some(c) if gpu.as_ref().is_none_or(|g| g.limits.capability() != Some(c)) => {
+            catalog.limits(c).ok().map(Limits::Sm).or(own)
+        }
         _ => own,
     };
     let sm_count = observed.sm_count.or(gpu.as_ref().map(|g| g.sm.count));
@@ -70,7 +73,8 @@ pub fn device(catalog: &Catalog, observed: &ObservedDevice, chosen: Option<&Gpu>
         let fitting: Vec<&str> = catalog
             .gpus()
             .filter(|g| {
-                Some(g.compute_capability) == capability
+                capability.is_some()
+                    && g.limits.capability() == capability
                     && (observed.sm_count.is_none() || sm_count == Some(g.sm.count))
             })
             .map(|g| g.id.as_str())

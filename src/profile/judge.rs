@@ -64,8 +64,12 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
         (Some(blocks), Some(sms), Some(o)) if o.blocks_per_sm > 0 => Some(schedule(blocks, sms, o.blocks_per_sm)),
         _ => None,
     };
-    let comparisons =
-        comparisons(&observed, found.as_ref(), plan.as_ref(), device.limits.as_ref().map(|l| l.max_blocks_per_sm));
+    let comparisons = comparisons(
+        &observed,
+        found.as_ref(),
+        plan.as_ref(),
+        device.limits.as_ref().and_then(|l| l.sm()).map(|sm| sm.max_blocks_per_sm),
+    );
     // A place on the roofline needs no resources; the time model does.
     let kernel = kernel(&observed, resources.unwrap_or_default());
     let clocked = device.gpu.as_ref().map(|gpu| at_clock(gpu, &observed));
@@ -132,6 +136,7 @@ fn resources(observed: &ObservedKernel) -> Option<Resources> {
         carveout: configured.filter(|c| *c > 0).map_or(Carveout::Largest, Carveout::Bytes),
         opt_in: true,
         barriers: observed.barriers_per_block.unwrap_or(1),
+        ..Resources::default()
     })
 }
 

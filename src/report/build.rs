@@ -3,9 +3,9 @@
 use super::{BlockLimit, DESCRIBED, KernelReport, PointReport, TermReport, WhatIfReport};
 use crate::{
     analysis::Analysis,
-    gpu::{Gpu, Pipe, SmLimits},
+    gpu::{Gpu, Limits, Pipe, Words},
     kernel::Level,
-    occupancy::{BlockLimits, Occupancy, Resource, Resources, advice},
+    occupancy::{BlockLimits, Occupancy, Resource, Resources, advice, amd},
     roofline::{Point, above_roof},
     schedule::Schedule,
     time::{Bound, Resource as TimeResource},
@@ -24,6 +24,7 @@ impl KernelReport {
         report.set_time(analysis);
         report.set_roofline(analysis);
         report.set_verdict(analysis);
+        report.say(analysis.gpu.limits.words());
         report
     }
 
@@ -32,19 +33,38 @@ impl KernelReport {
         self.gpu = Some(gpu.id.clone());
         self.gpu_name = Some(gpu.name.clone());
         self.gpu_changes = gpu.changes.clone();
-        self.compute_capability = Some(gpu.compute_capability.to_string());
-        self.sm_count = Some(gpu.sm.count);
+        self.set_target(&gpu.limits);
+        self.sm_count = Some(gpu.units());
         self.calibration = Some(gpu.calibration.of.to_string());
         self.peak_dram_gb_per_s = Some(gpu.memory.dram.bandwidth.get() / 1e9);
     }
 
+    /// What the limits belong to.
+    pub(super) fn set_target(&mut self, limits: &Limits) {
+        self.compute_capability = limits.capability().map(|c| c.to_string());
+        self.gfx = limits.cu().map(|cu| cu.gfx.clone());
+        self.unit = Some(limits.words().unit.into());
+    }
+
+    /// The model's sentences in the vendor's words.
+    fn say(&mut self, words: Words) {
+        let sentences = self.findings.iter_mut().chain(&mut self.next_steps).chain(&mut self.ignored);
+        let sentences = sentences.chain(&mut self.verdict).chain(&mut self.confidence);
+        for sentence in sentences.chain(self.what_ifs.iter_mut().map(|w| &mut w.text)) {
+            *sentence = words.say(sentence);
+        }
+    }
+
     /// Residency of a block on an SM.
-    pub(super) fn set_occupancy(&mut self, limits: &SmLimits, resources: &Resources, found: &Occupancy) {
+    pub(super) fn set_occupancy(&mut self, limits: &Limits, resources: &Resources, found: &Occupancy) {
         let limit = |resource| {
             let blocks = found.limits.of(resource);
             Some(if blocks == BlockLimits::UNLIMITED { BlockLimit::Unlimited } else { BlockLimit::Blocks(blocks) })
         };
         self.threads_per_block = Some(resources.threads_per_block);
+        if matches!(limits, Limits::Core) {
+            return;
+        }
         self.registers_per_thread = Some(resources.registers_per_thread);
         self.shared_bytes_per_block = Some(resources.shared());
         self.alloc_registers_per_block = Some(found.registers_per_block);
@@ -56,7 +76,15 @@ impl KernelReport {
         self.limit_regs = limit(Resource::Registers);
         self.limit_smem = limit(Resource::Shared);
         self.limit_blocks = limit(Resource::Blocks);
-        self.limit_barriers = limit(Resource::Barriers);
+        match limits {
+            Limits::Cu(cu) => {
+                let conventions = amd::residency(cu, resources);
+                self.limit_sgprs = limit(Resource::Scalars);
+                self.hip_blocks_per_cu = Some(conventions.hip_blocks);
+                self.llvm_waves_per_simd = Some(conventions.llvm_waves_per_simd);
+            }
+            _ => self.limit_barriers = limit(Resource::Barriers),
+        }
         self.active_warps = Some(found.active_warps());
         self.max_warps = Some(found.max_warps);
         self.theoretical_occupancy_pct = Some(found.fraction() * 100.0);

@@ -23,7 +23,9 @@ impl KernelReport {
             (Some(gpu), _) | (None, Some(gpu)) => report.set_gpu(gpu),
             (None, None) => report.gpu_name = Some(judged.device.name.clone()),
         }
-        report.compute_capability = judged.device.limits.as_ref().map(|l| l.compute_capability.to_string());
+        if let Some(limits) = &judged.device.limits {
+            report.set_target(limits);
+        }
         report.sm_count = judged.device.sm_count;
         report.grid_blocks = observed.grid_blocks;
         report.threads_per_block = observed.threads_per_block;

@@ -6,8 +6,9 @@ use super::{
     KernelReport, PointReport, Report,
     layout::{LABEL, bar, clean, entry, fit, hanging, number, pad, percent, shown, time},
     overview::overview,
+    resident::{occupancy, waves},
 };
-use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, grouped};
+use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond};
 
 /// How much of a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -158,7 +159,7 @@ fn title(out: &mut String, kernel: &KernelReport, width: usize) {
 }
 
 /// Entries under one label, each with a head of its own before its text.
-fn entries(out: &mut String, label: &str, items: impl Iterator<Item = (String, String)>, width: usize) {
+pub(super) fn entries(out: &mut String, label: &str, items: impl Iterator<Item = (String, String)>, width: usize) {
     for (index, (head, text)) in items.enumerate() {
         let label = if index == 0 { label } else { "" };
         hanging(out, &format!("  {label:<w$}{head}", w = LABEL - 2), &text, width);
@@ -180,81 +181,6 @@ fn time_line(kernel: &KernelReport) -> String {
         (Some(measured), None) => format!("{} measured", time(measured)),
         (None, model) => shown(kernel, model),
     }
-}
-
-fn occupancy(out: &mut String, kernel: &KernelReport, width: usize) {
-    let mut text = shown(kernel, kernel.theoretical_occupancy_pct.map(percent));
-    if let (Some(active), Some(most)) = (kernel.active_warps, kernel.max_warps) {
-        text += &format!(", {active} of {most} warps");
-    }
-    if let Some(achieved) = kernel.achieved_occupancy_pct {
-        text += &format!("; {} achieved", percent(achieved));
-    }
-    if let Some(blocks) = kernel.blocks_per_sm {
-        let threads = kernel.threads_per_block.map_or(String::new(), |t| format!(" of {t} threads"));
-        text += &format!("; {blocks} {}{threads} per SM", if blocks == 1 { "block" } else { "blocks" });
-    }
-    if !kernel.limiters.is_empty() {
-        let words: Vec<&str> = kernel.limiters.iter().map(|w| limiter(w)).collect();
-        text += &format!(", limited by {}", words.join(" and "));
-    }
-    entry(out, "occupancy", &text, width);
-    let limits = [
-        ("warps", kernel.limit_warps),
-        ("regs", kernel.limit_regs),
-        ("smem", kernel.limit_smem),
-        ("blocks", kernel.limit_blocks),
-        ("barriers", kernel.limit_barriers),
-    ];
-    if limits.iter().any(|(_, limit)| limit.is_some()) {
-        let all = limits.map(|(word, limit)| format!("{word} {}", shown(kernel, limit.map(|l| l.to_string()))));
-        entry(out, "limits", &format!("{} (blocks per SM)", all.join(", ")), width);
-    }
-    // What is said again as advice need not stand here too.
-    let steps = kernel.next_steps.iter().filter(|s| !kernel.advice.contains(s));
-    entries(out, "next step", steps.map(|s| (String::new(), s.clone())), width);
-}
-
-/// A limiter's word as people say it.
-fn limiter(word: &str) -> &str {
-    match word {
-        "warps" => "warp slots",
-        "regs" => "registers",
-        "smem" => "shared memory",
-        "blocks" => "block slots",
-        other => other,
-    }
-}
-
-fn waves(kernel: &KernelReport) -> String {
-    let Some(waves) = kernel.waves else {
-        return shown(kernel, kernel.file_waves.map(number));
-    };
-    let blocks = kernel.grid_blocks.map_or(String::new(), |blocks| {
-        let sms = kernel.sm_count.map_or(String::new(), |sms| format!(" on {sms} SMs"));
-        format!(": {} {}{sms}", grouped(blocks), if blocks == 1 { "block" } else { "blocks" })
-    });
-    let mut text = format!("{}{blocks}", number(waves));
-    match (kernel.full_waves, kernel.tail_blocks) {
-        (Some(full), Some(0)) => text += &format!(", {} full, no tail", grouped(full)),
-        (Some(full), Some(tail)) if full > 0 => {
-            text += &format!(", {} full and a tail of {}", grouped(full), grouped(tail));
-            if let Some(fill) = kernel.tail_fill_pct {
-                text += &format!(" ({} filled", percent(fill));
-                let idle = kernel.idle_sms_in_tail.filter(|idle| *idle > 0);
-                text += &idle.map_or(")".into(), |idle| format!(", {idle} SMs idle)"));
-            }
-            if let Some(cost) = kernel.tail_cost_pct {
-                text += &format!(" that costs {} of the time", percent(cost));
-            }
-        }
-        (Some(0), _) => {
-            let idle = kernel.idle_sms_in_tail.filter(|idle| *idle > 0);
-            text += &idle.map_or(String::new(), |idle| format!(", {idle} of them without work"));
-        }
-        _ => {}
-    }
-    text
 }
 
 fn roofline(out: &mut String, kernel: &KernelReport, width: usize) {

@@ -38,6 +38,9 @@ impl KernelSpec {
             carveout: self.carveout()?,
             opt_in: self.opt_in,
             barriers: self.small("barriers", self.barriers, 0)?,
+            cluster_blocks: self.cluster_blocks()?,
+            accumulation_registers: self.small("accumulation_registers", self.accumulation_registers, 0)?,
+            scalar_registers: self.small("scalar_registers", self.scalar_registers, 0)?,
         };
         let count = |per: Per| match per {
             Per::Launch => 1.0,
@@ -103,6 +106,17 @@ impl KernelSpec {
             return Err(self.bad(key, dims, rule));
         }
         dims.total().ok_or_else(|| self.bad(key, dims, format!("more than 2^64 {what}")))
+    }
+
+    /// Blocks of a cluster; each dimension of the grid holds whole clusters.
+    fn cluster_blocks(&self) -> Result<u32, ScenarioError> {
+        let blocks = self.extent("cluster", self.cluster, [1 << 20; 3], "blocks")?;
+        let split = self.grid.0.iter().zip(self.cluster.0).any(|(grid, cluster)| !grid.is_multiple_of(cluster));
+        if split {
+            let rule = format!("each dimension of the grid {} must be a multiple of it", self.grid);
+            return Err(self.bad("cluster", self.cluster, rule));
+        }
+        self.small("cluster", blocks, 1)
     }
 
     fn small(&self, key: &str, value: u64, least: u32) -> Result<u32, ScenarioError> {

@@ -41,6 +41,15 @@ pub struct KernelSpec {
     /// Hardware barriers per block.
     #[serde(default = "one", deserialize_with = "words::count")]
     pub barriers: u64,
+    /// Blocks of a cluster.
+    #[serde(default)]
+    pub cluster: Dims,
+    /// Accumulation registers (AGPRs) of one thread, AMD CDNA only.
+    #[serde(default, deserialize_with = "words::count")]
+    pub accumulation_registers: u64,
+    /// Scalar registers (SGPRs) of one wavefront, AMD only.
+    #[serde(default, deserialize_with = "words::count")]
+    pub scalar_registers: u64,
     /// The bound that the author expects; checked by `Case::meets`.
     #[serde(default, deserialize_with = "words::bound")]
     pub expect: Option<Bound>,
@@ -76,6 +85,9 @@ impl Default for KernelSpec {
             carveout: None,
             opt_in: true,
             barriers: 1,
+            cluster: Dims::default(),
+            accumulation_registers: 0,
+            scalar_registers: 0,
             expect: None,
             work: WorkSpec::default(),
             traffic: TrafficSpec::default(),

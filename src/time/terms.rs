@@ -51,23 +51,38 @@ pub(super) struct Found {
 pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
     let kernel = &launch.kernel;
     let mut terms = Vec::new();
-    math(gpu, launch, shares, &mut terms);
+    pipes(gpu, launch, shares, &mut terms);
+    if gpu.is_cpu() {
+        let moved = kernel.traffic.dram.moved();
+        let least = moved / gpu.memory.dram.bandwidth;
+        let sustained = least / gpu.calibration.dram_efficiency;
+        terms.push(Term { resource: Resource::Memory(Level::Dram), time: sustained, least });
+        terms.push(fixed(gpu));
+        terms.retain(|t| t.time.get() > 0.0);
+        return Found { terms, l2_hit: 0.0 };
+    }
+    if let Some(sm) = gpu.limits.sm() {
+        issue(gpu, f64::from(sm.sub_partitions), launch, shares, &mut terms);
+    }
     let dram = memory(gpu, launch, shares, &mut terms);
     terms.push(both(Resource::Chain, chain(gpu, kernel, launch, shares, dram.hit)));
-    let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector);
-    let fixed: Seconds = gpu.calibration.constants.fixed * gpu.calibration.fixed_factor / clock;
-    terms.push(Term { resource: Resource::Fixed, time: fixed, least: Seconds::ZERO });
+    terms.push(fixed(gpu));
     terms.retain(|t| t.time.get() > 0.0);
     Found { terms, l2_hit: dram.hit }
+}
+
+fn fixed(gpu: &Gpu) -> Term {
+    let time = gpu.calibration.constants.fixed * gpu.calibration.fixed_factor / core_clock(gpu);
+    Term { resource: Resource::Fixed, time, least: Seconds::ZERO }
 }
 
 fn both(resource: Resource, time: Seconds) -> Term {
     Term { resource, time, least: time }
 }
 
-/// Pipes and issue of the busiest SM, and too few instructions in flight.
-fn math(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
-    let per_sm = shares.busiest / shares.blocks;
+/// Pipes of the busiest SM.
+fn pipes(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
+    let per_sm = shares.busiest / shares.blocks / f64::from(gpu.limits.pairing());
     for (pipe, flops) in &launch.kernel.operations {
         let Some(rate) = gpu.rate(*pipe) else { continue };
         let sustained = match pipe {
@@ -77,8 +92,11 @@ fn math(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
         let least = Seconds(flops.get() * per_sm / (rate * gpu.clock(*pipe).get()));
         terms.push(Term { resource: Resource::Pipe(*pipe), time: least / sustained, least });
     }
-    let instructions = launch.kernel.least_warp_instructions() * per_sm;
-    let schedulers = f64::from(gpu.limits.sub_partitions);
+}
+
+/// Issue of the busiest SM, and too few instructions in flight. Known of NVIDIA's schedulers only.
+fn issue(gpu: &Gpu, schedulers: f64, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
+    let instructions = launch.kernel.least_warp_instructions() * (shares.busiest / shares.blocks);
     terms.push(both(Resource::Issue, Cycles(instructions / schedulers) / gpu.clocks.vector));
     // Little's law for arithmetic: instructions in flight / latency, where that is below the issue rate.
     let warps = launch.active_blocks(gpu) as f64 * f64::from(launch.occupancy.warps_per_block);
@@ -126,7 +144,7 @@ fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) ->
     let spilled = traffic.spill_per_thread * launch.threads();
     let resident_threads = launch.active_blocks(gpu) as f64
         * f64::from(launch.kernel.resources.threads_per_block)
-        * f64::from(gpu.sm.count);
+        * f64::from(gpu.units());
     let spill_hit = l2_hit(gpu, traffic.spill_per_thread * resident_threads);
 
     let hit = traffic.reuse_distance.map_or(0.0, |distance| l2_hit(gpu, distance));
@@ -158,12 +176,15 @@ fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) ->
     terms.push(dram);
     terms.push(Term { resource: Resource::Memory(Level::L2), time: l2.0, least: l2.1 });
 
-    let shared_rate: BytesPerSecond = gpu.memory.shared.bandwidth * gpu.clocks.vector;
-    let shared = traffic.shared.moved() * (shares.busiest / shares.blocks);
-    terms.push(both(Resource::Memory(Level::Shared), shared / shared_rate));
+    let pairing = f64::from(gpu.limits.pairing());
+    if let Some(shared) = &gpu.memory.shared {
+        let rate: BytesPerSecond = shared.bandwidth * gpu.clocks.vector * pairing;
+        let moved = traffic.shared.moved() * (shares.busiest / shares.blocks);
+        terms.push(both(Resource::Memory(Level::Shared), moved / rate));
+    }
 
-    let one_sm: BytesPerSecond = gpu.calibration.sm_stream * core_clock(gpu);
-    let ports = if shares.busy < f64::from(gpu.sm.count) { Resource::FewSms } else { Resource::SmPorts };
+    let one_sm: BytesPerSecond = gpu.calibration.sm_stream * core_clock(gpu) * pairing;
+    let ports = if shares.busy < f64::from(gpu.units()) { Resource::FewSms } else { Resource::SmPorts };
     terms.push(both(ports, streamed / (one_sm * shares.busy)));
     DramTraffic { hit }
 }

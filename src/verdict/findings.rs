@@ -1,10 +1,13 @@
 //! Observations on a launch that matter for its bound, what the model leaves out, and how sure it is.
 
 use crate::{
-    gpu::{ConstantsOf, Gpu, Pipe},
+    gpu::{ConstantsOf, Gpu, Limits, Pipe},
     kernel::Level,
     launch::Launch,
-    occupancy::advice,
+    occupancy::{
+        advice,
+        cluster::{clusters, most_active},
+    },
     schedule::{Schedule, waves::FEW_BLOCKS},
     time::{Bound, Resource, TimeEstimate},
     units::decimal,
@@ -38,6 +41,11 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
     found.extend(occupancy_matters(gpu, launch, time));
+    if let Ok(clusters) = clusters(&gpu.limits, launch.kernel.resources.cluster_blocks)
+        && clusters.blocks > 1
+    {
+        found.push(clusters.sentence(most_active(&gpu.sm, launch.occupancy.blocks_per_sm, clusters)));
+    }
     if bound == Bound::Memory {
         let access = launch.kernel.l2_access();
         if access.efficiency() < 0.9 {
@@ -101,6 +109,12 @@ fn occupancy_matters(gpu: &Gpu, launch: &Launch, time: &TimeEstimate) -> Option<
 
 /// What the model leaves out for this launch.
 pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
+    if gpu.is_cpu() {
+        return vec![
+            "caches: all traffic is taken from DRAM".into(),
+            "everything but the roofline: threads, vectorisation, NUMA, the launch; \"no faster than\"".into(),
+        ];
+    }
     let mut ignored = vec![
         "differences between blocks, divergence inside warps, atomics, other kernels on the GPU".to_owned(),
         "TLB misses and DRAM page conflicts".into(),
@@ -114,6 +128,12 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
     }
     if launch.kernel.traffic.reuse_distance.is_none() && launch.kernel.traffic.dram.used() < gpu.memory.l2.capacity {
         ignored.push("data left in L2 by earlier kernels: all traffic is taken as cold".into());
+    }
+    if gpu.limits.cu().is_some() {
+        ignored.push("instruction issue and the latency of dependent arithmetic, unknown for AMD GPUs".into());
+    }
+    if let Some(cache) = &gpu.memory.infinity_cache {
+        ignored.push(format!("the Infinity Cache of {}: what it holds is taken from DRAM", cache.capacity));
     }
     if gpu.memory.l2.bandwidth.is_none() {
         ignored.push("the L2 bandwidth, which nobody published: the ports of the SMs stand for it".into());
@@ -133,7 +153,12 @@ pub(super) fn confidence(gpu: &Gpu) -> String {
         ConstantsOf::Gpu => format!("constants measured on {}", gpu.name),
         ConstantsOf::Family(name) => format!("constants of the {name} family, not of {}", gpu.name),
         ConstantsOf::User => "constants set by the user".into(),
+        ConstantsOf::Datasheet if gpu.is_cpu() => "the datasheet roofline of a CPU, nothing measured".into(),
         ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),
+    };
+    let whose = match gpu.limits {
+        Limits::Cu(_) => format!("{whose}; latencies and fixed costs fitted on NVIDIA GPUs stand for those of AMD"),
+        Limits::Sm(_) | Limits::Core => whose,
     };
     format!("{whose}; range: perfect overlap at datasheet rates to no overlap")
 }

@@ -78,7 +78,7 @@ pub(super) fn what_ifs(gpu: &Gpu, launch: &Launch, now: &TimeEstimate, timing: T
         .filter_map(|trial| {
             let device = trial.gpu.as_ref().unwrap_or(gpu);
             let changed = Launch::new(device, trial.kernel, trial.grid_blocks).ok()?;
-            let plan = schedule(changed.grid_blocks, device.sm.count, changed.occupancy.blocks_per_sm);
+            let plan = schedule(changed.grid_blocks, device.units(), changed.occupancy.blocks_per_sm);
             let then = estimate(device, &changed, &plan, timing);
             let speedup = now.estimate / then.estimate;
             (speedup >= LEAST_GAIN).then(|| WhatIf {
@@ -112,7 +112,7 @@ fn trial(launch: &Launch, change: Change, text: String, edit: impl FnOnce(&mut K
 
 /// The same work in a grid of whole waves, or in twice as many blocks of half the work.
 fn grid(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
-    let plan = schedule(launch.grid_blocks, gpu.sm.count, launch.occupancy.blocks_per_sm);
+    let plan = schedule(launch.grid_blocks, gpu.units(), launch.occupancy.blocks_per_sm);
     let full = plan.full_waves() * plan.wave_blocks();
     if full > 0 && plan.tail_blocks() > 0 {
         let text = format!(
@@ -135,7 +135,7 @@ const ELEMENTS: u64 = 4;
 /// The same work in a quarter of the blocks, each thread with four times the loads in flight, where that still gives
 /// every slot a block.
 fn work_per_thread(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
-    let plan = schedule(launch.grid_blocks, gpu.sm.count, launch.occupancy.blocks_per_sm);
+    let plan = schedule(launch.grid_blocks, gpu.units(), launch.occupancy.blocks_per_sm);
     let blocks = launch.grid_blocks.div_ceil(ELEMENTS);
     if blocks < plan.wave_blocks() || launch.kernel.traffic.dram.read.get() <= 0.0 {
         return;
@@ -271,7 +271,7 @@ fn hardware(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
     trials.push(Trial { gpu: Some(bandwidth), ..base });
 
     let mut rates = gpu.clone();
-    rates.rates.special *= 2.0;
+    rates.rates.special = rates.rates.special.map(|r| r * 2.0);
     rates.rates.vector.values_mut().for_each(|rate| *rate *= 2.0);
     rates.rates.tensor.values_mut().flat_map(|by| by.values_mut()).for_each(|rate| *rate *= 2.0);
     let base = trial(launch, Change::Math, "a GPU with twice the arithmetic rate per SM".into(), |_| {});

@@ -2,7 +2,7 @@
 
 use wavecast::{
     analysis::{Analysis, analyse},
-    gpu::{Catalog, Gpu, Override, Pipe, SmLimits},
+    gpu::{Catalog, Gpu, Limits, Override, Pipe, SmLimits},
     kernel::{Access, Concurrency, Kernel, Traffic},
     occupancy::{Occupancy, Resources, occupancy},
     time::Timing,
@@ -22,8 +22,13 @@ pub fn what_if(name: &str, overrides: &[&str]) -> Result<Gpu, String> {
 }
 
 /// The SM limits of a compute capability.
-pub fn limits(capability: &str) -> SmLimits {
-    Catalog::embedded().unwrap().limits(capability.parse().unwrap()).unwrap()
+pub fn limits(capability: &str) -> Limits {
+    Limits::Sm(Catalog::embedded().unwrap().limits(capability.parse().unwrap()).unwrap())
+}
+
+/// The limits of an NVIDIA GPU.
+pub fn sm(limits: &Limits) -> &SmLimits {
+    limits.sm().unwrap()
 }
 
 /// A block of so many threads, with registers per thread and dynamic shared memory.

@@ -10,11 +10,12 @@ use wavecast::{
     units::{Bytes, BytesPerSecond},
 };
 
-use crate::common::{block, close, gpu, kernel, pipe, run, what_if};
+use crate::common::{block, close, gpu, kernel, pipe, run, sm, what_if};
 
 /// Length of `gpus/deviations.toml`; for the GPUs here it may only shrink. Raised from 2 with the H20, whose FP32 peak no
-/// clock of its chip reaches, and with B300 and GB300, whose INT8 peak holds at another clock than their tensor peaks.
-const MOST_DEVIATIONS: usize = 5;
+/// clock of its chip reaches, and with B300 and GB300, whose INT8 peak holds at another clock than their tensor peaks;
+/// from 5 with 13 cards of RDNA 3 and 4, whose FP64 peak is printed as half of the dual-issue rate that FP64 has not.
+const MOST_DEVIATIONS: usize = 18;
 
 #[test]
 fn published_peaks_are_the_derived_ones() {
@@ -25,7 +26,7 @@ fn published_peaks_are_the_derived_ones() {
     let mut wrong = Vec::new();
     let (mut peaks, mut used) = (0, 0);
     for gpu in catalog.gpus() {
-        assert!(!gpu.published.peaks().is_empty(), "{} publishes no peak", gpu.id);
+        assert!(!gpu.published.peaks().is_empty() || gpu.limits.sm().is_none(), "{} publishes no peak", gpu.id);
         for (pipe, published) in gpu.published.peaks() {
             peaks += 1;
             let Some(derived) = gpu.peak(pipe) else {
@@ -101,8 +102,8 @@ fn what_ifs_change_what_they_name_and_nothing_else() {
     assert!(unknown.changes.iter().any(|c| c.contains("no energy per operation is known")), "{:?}", unknown.changes);
 
     let registers = what_if("a100", &["limits.registers_per_sm=131072"]).unwrap();
-    assert_eq!(registers.limits.registers_per_sm, 131_072);
-    assert_eq!(registers.limits.max_warps_per_sm, 64);
+    assert_eq!(sm(&registers.limits).registers_per_sm, 131_072);
+    assert_eq!(sm(&registers.limits).max_warps_per_sm, 64);
     let l2 = what_if("h100", &["memory.l2.bandwidth=5.5 TB/s"]).unwrap();
     assert_eq!(l2.memory.l2.bandwidth, Some(BytesPerSecond(5.5e12)));
     let two = what_if("h100", &["sm.count=100", "sm.count=144"]).unwrap();
@@ -156,7 +157,7 @@ fn bad_files_are_refused_with_line_and_caret() {
     assert!(catalog.read("mine", text, &[]).is_ok());
     for (from, to, parts) in [
         ("bus_bits = 5120", "bus_bit = 5120", &["unknown field `bus_bit`", "line 6", "^"][..]),
-        ("power = \"700 W\"\n", "", &["missing field `power`"]),
+        ("power = \"700 W\"\n", "", &["power = absent must be given for an NVIDIA GPU"]),
         ("\"50 MiB\"", "\"51200 KB\"", &["kB or KiB?", "^", "mine"]),
         ("\"50 MiB\"", "50", &["capacity = 50", "bytes with its unit", "^"]),
         ("schema = 1", "schema = 2", &["schema = 2", "schema 1"]),

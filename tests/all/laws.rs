@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wavecast::{
-    gpu::{Catalog, SmLimits},
+    gpu::{Catalog, CuLimits, Limits, WorkgroupMode},
     occupancy::{BlockLimits, Carveout, Resource, Resources, advice, occupancy},
     schedule::schedule,
     units::{
@@ -11,8 +11,15 @@ use wavecast::{
     },
 };
 
-fn any_limits() -> impl Strategy<Value = SmLimits> {
-    proptest::sample::select(Catalog::embedded().unwrap().all_limits().unwrap())
+fn any_limits() -> impl Strategy<Value = Limits> {
+    let catalog = Catalog::embedded().unwrap();
+    let units = catalog.all_compute_units().iter().flat_map(|unit| {
+        let sizes = [32, 64].into_iter().flat_map(|size| [WorkgroupMode::Cu, WorkgroupMode::Wgp].map(|m| (size, m)));
+        sizes.map(|(wave_size, workgroup_mode)| CuLimits { wave_size, workgroup_mode, ..unit.clone() })
+    });
+    let units = units.filter_map(|unit| Some(Limits::Cu(unit.checked().ok()?)));
+    let all: Vec<Limits> = catalog.all_limits().unwrap().into_iter().map(Limits::Sm).chain(units).collect();
+    proptest::sample::select(all)
 }
 
 fn any_carveout() -> impl Strategy<Value = Carveout> {
@@ -32,8 +39,21 @@ prop_compose! {
         carveout in any_carveout(),
         opt_in in any::<bool>(),
         barriers in 0u32..=20,
+        accumulation_registers in prop_oneof![3 => Just(0u32), 1 => 0u32..=260],
+        scalar_registers in prop_oneof![Just(0u32), 0u32..=110],
     ) -> Resources {
-        Resources { threads_per_block, registers_per_thread, static_shared, dynamic_shared, carveout, opt_in, barriers }
+        Resources {
+            threads_per_block,
+            registers_per_thread,
+            static_shared,
+            dynamic_shared,
+            carveout,
+            opt_in,
+            barriers,
+            accumulation_registers,
+            scalar_registers,
+            cluster_blocks: 1,
+        }
     }
 }
 
@@ -44,6 +64,7 @@ fn with(asked: Resources, resource: Resource, value: u32) -> Resources {
         Resource::Registers => Resources { registers_per_thread: value, ..asked },
         Resource::Shared => Resources { static_shared: 0, dynamic_shared: value, ..asked },
         Resource::Barriers => Resources { barriers: value, ..asked },
+        Resource::Scalars => Resources { scalar_registers: value, ..asked },
         Resource::Blocks => asked,
     }
 }
@@ -57,7 +78,8 @@ proptest! {
         let all = Resource::ALL.map(|r| found.limits.of(r));
         prop_assert_eq!(found.blocks_per_sm, *all.iter().min().unwrap());
         // NVIDIA's calculator finds the limiters without barriers, and then adds barriers where they allow no more.
-        let without_barriers = all.iter().take(4).copied().min().unwrap();
+        let others = Resource::ALL.into_iter().filter(|r| *r != Resource::Barriers);
+        let without_barriers = others.map(|r| found.limits.of(r)).min().unwrap();
         for resource in Resource::ALL {
             let attains = match resource {
                 Resource::Barriers => found.limits.of(resource) <= without_barriers,
@@ -66,7 +88,8 @@ proptest! {
             prop_assert_eq!(found.limiters().contains(resource), attains, "{:?}", resource);
         }
         prop_assert!(found.limiters().iter().any(|r| found.limits.of(r) == found.blocks_per_sm));
-        prop_assert!(found.blocks_per_sm <= l.max_blocks_per_sm && found.active_warps() <= l.max_warps_per_sm);
+        prop_assert!(found.active_warps() <= l.max_warps());
+        prop_assert!(l.sm().is_none_or(|sm| found.blocks_per_sm <= sm.max_blocks_per_sm));
         prop_assert!((0.0..=1.0).contains(&found.fraction()));
     }
 
@@ -74,11 +97,16 @@ proptest! {
     fn what_is_resident_fits(l in any_limits(), asked in any_resources()) {
         let found = occupancy(&l, &asked);
         let blocks = u64::from(found.blocks_per_sm);
-        prop_assert!(blocks * u64::from(asked.threads_per_block) <= u64::from(l.max_threads_per_sm));
-        prop_assert!(blocks * u64::from(found.registers_per_block) <= u64::from(l.registers_per_sm));
+        prop_assert!(blocks * u64::from(asked.threads_per_block) <= u64::from(l.max_warps() * l.warp_size()));
+        let registers = match &l {
+            Limits::Sm(sm) => sm.registers_per_sm,
+            Limits::Cu(cu) => cu.simds() * cu.vector().vgprs * cu.wave_size,
+            Limits::Core => u32::MAX,
+        };
+        prop_assert!(blocks * u64::from(found.registers_per_block) <= u64::from(registers));
         prop_assert!(blocks * u64::from(found.shared_per_block) <= u64::from(found.shared_capacity));
         if blocks > 0 {
-            prop_assert!(found.shared_per_block >= asked.shared() + l.reserved_shared_per_block);
+            prop_assert!(found.shared_per_block >= asked.shared() + l.reserved_shared());
             prop_assert!(found.registers_per_block >= asked.registers_per_thread * asked.threads_per_block);
         }
     }
@@ -109,7 +137,7 @@ proptest! {
             let reached = at(step.at_most);
             prop_assert!(reached.limits.of(step.resource) > now.blocks_per_sm, "{:?}: {:?}", step, reached);
             let over = at(step.at_most + 1);
-            let end = step.resource == Resource::Registers && step.at_most == l.max_registers_per_thread;
+            let end = step.resource == Resource::Registers && step.at_most == l.max_registers_per_thread();
             prop_assert!(end || over.limits.of(step.resource) <= now.blocks_per_sm, "{:?}: {:?}", step, over);
             prop_assert_eq!(step.blocks_per_sm, reached.blocks_per_sm, "{:?}", step);
             prop_assert!(step.blocks_per_sm >= now.blocks_per_sm);
@@ -122,7 +150,7 @@ proptest! {
         match advice::most_registers(&l, &asked, blocks) {
             Some(most) => {
                 prop_assert!(by(Resource::Registers, most) >= blocks);
-                prop_assert!(most == l.max_registers_per_thread || by(Resource::Registers, most + 1) < blocks);
+                prop_assert!(most == l.max_registers_per_thread() || by(Resource::Registers, most + 1) < blocks);
             }
             None => prop_assert!(by(Resource::Registers, 1) < blocks),
         }
@@ -139,14 +167,14 @@ proptest! {
     fn suggested_block_sizes_have_the_highest_occupancy(l in any_limits(), asked in any_resources()) {
         let best = advice::best_block_sizes(&l, &asked);
         let fraction = |threads| occupancy(&l, &Resources { threads_per_block: threads, ..asked }).fraction();
-        let most = (1..=l.max_threads_per_block).map(fraction).fold(0.0, f64::max);
+        let most = (1..=l.max_threads_per_block()).map(fraction).fold(0.0, f64::max);
         prop_assert_eq!(best.is_empty(), most == 0.0);
         for size in &best {
             prop_assert_eq!(size.fraction, most);
             prop_assert_eq!(fraction(size.threads), most);
         }
         let largest = advice::largest_block(&l, &asked);
-        prop_assert_eq!(largest, (1..=l.max_threads_per_block).rev().find(|t| fraction(*t) > 0.0));
+        prop_assert_eq!(largest, (1..=l.max_threads_per_block()).rev().find(|t| fraction(*t) > 0.0));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use wavecast::{
     verdict::Change,
 };
 
-use crate::common::{block, close, gemm, gpu, kernel, limits, pipe, residency, run, tiles, what_if};
+use crate::common::{block, close, gemm, gpu, kernel, limits, pipe, residency, run, sm, tiles, what_if};
 
 #[test]
 fn q02_q03_register_granularity_decides_the_block_size() {
@@ -31,7 +31,8 @@ fn q02_q03_register_granularity_decides_the_block_size() {
 #[test]
 fn q04_q05_q06_q07_limits_belong_to_the_exact_capability() {
     for capability in ["8.6", "8.7", "8.9"] {
-        let l = limits(capability);
+        let all = limits(capability);
+        let l = sm(&all);
         assert_eq!((l.max_threads_per_sm, l.max_warps_per_sm), (1536, 48), "Q04 {capability}");
         assert_eq!(l.max_threads_per_block, 1024, "Q06 {capability}");
         let found = residency(capability, 1024, 32, 0);
@@ -66,7 +67,7 @@ fn q09_q10_q11_the_reserve_is_charged_once_per_block() {
     assert_eq!((whole.blocks_per_sm, half.blocks_per_sm), (1, 2), "Q10");
     assert_eq!((whole.active_warps(), half.active_warps()), (8, 8), "Q10: the same warps in more blocks");
     assert_eq!(whole.fraction(), half.fraction(), "Q10");
-    assert_eq!(limits("9.0").max_shared_per_block_optin, 232_448, "Q11");
+    assert_eq!(sm(&limits("9.0")).max_shared_per_block_optin, 232_448, "Q11");
     assert_eq!(residency("9.0", 128, 32, 232_448).blocks_per_sm, 1, "Q11");
 }
 

@@ -1,0 +1,191 @@
+//! From a GPU file as written to the checked `Gpu` that is meant.
+
+use super::{
+    ComputeCapability, ConstantsOf, CuLimits, DataType, Gpu, GpuError, Latency, Limits, Override, Pipe, SmLimits,
+    limits::LimitsFile,
+    read::{GpuFile, Kind, Tables},
+};
+use crate::units::{Cycles, Watts};
+
+/// Checks a file and resolves what it leaves to the tables beside it.
+pub(super) fn meant(
+    id: &str,
+    file: GpuFile,
+    changes: Vec<String>,
+    overrides: &[Override],
+    rated_power: Option<Watts>,
+    tables: &Tables,
+) -> Result<Gpu, GpuError> {
+    let value =
+        |field: &str, value: String, rule: &str| Err(GpuError::Value { field: field.into(), value, rule: rule.into() });
+    if file.schema != 1 {
+        return value("schema", file.schema.to_string(), "1: this program reads schema 1");
+    }
+    if let Some(field) = missing(&file) {
+        return value(field, "absent".into(), "given for an NVIDIA GPU");
+    }
+    if file.sm.count == 0 {
+        return value("sm.count", "0".into(), "at least 1");
+    }
+    let latency = file.latency.as_ref();
+    let cycles = |of: fn(&Latency) -> Option<Cycles>| latency.and_then(of).map_or(1.0, Cycles::get);
+    let positive = [
+        ("power", file.power.map_or(1.0, Watts::get)),
+        ("clocks.base", file.clocks.base.map_or(1.0, |c| c.get())),
+        ("clocks.vector", file.clocks.vector.get()),
+        ("clocks.tensor", file.clocks.tensor.map_or(1.0, |c| c.get())),
+        ("clocks.tensor_fp64", file.clocks.tensor_fp64.map_or(1.0, |c| c.get())),
+        ("memory.dram.capacity", file.memory.dram.capacity.map_or(1.0, |c| c.get())),
+        ("memory.dram.bandwidth", file.memory.dram.bandwidth.get()),
+        ("memory.l2.capacity", file.memory.l2.capacity.get()),
+        ("memory.l2.bandwidth", file.memory.l2.bandwidth.map_or(1.0, |b| b.get())),
+        ("memory.shared.bandwidth", file.memory.shared.as_ref().map_or(1.0, |s| s.bandwidth.get())),
+        ("memory.infinity_cache.capacity", file.memory.infinity_cache.as_ref().map_or(1.0, |c| c.capacity.get())),
+        ("rates.special", file.rates.special.unwrap_or(1.0)),
+        ("rates.sparsity", file.rates.sparsity.unwrap_or(1.0)),
+        ("latency.clock", latency.and_then(|l| l.clock).map_or(1.0, |c| c.get())),
+        ("latency.l1", cycles(|l| l.l1)),
+        ("latency.l2", cycles(|l| l.l2)),
+        ("latency.dram", cycles(|l| l.dram)),
+        ("calibration.sm_stream", file.calibration.as_ref().and_then(|c| c.sm_stream).map_or(1.0, |s| s.get())),
+        ("calibration.tensor_energy", file.calibration.as_ref().and_then(|c| c.tensor_energy).map_or(1.0, |e| e.get())),
+    ];
+    let rates = file.rates.vector.iter().map(|(t, r)| (format!("rates.vector.{}", t.name()), *r)).chain(
+        file.rates.tensor.iter().flat_map(|(input, by)| {
+            by.iter().map(|(a, r)| (format!("rates.tensor.{}.{}", input.name(), a.name()), *r))
+        }),
+    );
+    for (field, number) in positive.into_iter().map(|(f, n)| (f.to_owned(), n)).chain(rates) {
+        if !(number > 0.0 && number.is_finite()) {
+            return value(&field, number.to_string(), "more than 0");
+        }
+    }
+    let (rates, fp64) = (&file.rates, DataType::Fp64);
+    for (field, cap, capped, rule) in [
+        ("rates.tensor_cap", rates.tensor_cap, !rates.tensor.is_empty(), "absent where rates.tensor is"),
+        ("rates.fp64_cap", rates.fp64_cap, rates.vector.contains_key(&fp64), "absent where rates.vector.fp64 is"),
+    ] {
+        match cap {
+            Some(cap) if !(cap > 0.0 && cap <= 1.0) => return value(field, cap.to_string(), "above 0 and at most 1"),
+            Some(cap) if !capped => return value(field, cap.to_string(), rule),
+            _ => {}
+        }
+    }
+    if !matches!(file.memory.l2.partitions, 1 | 2) {
+        return value("memory.l2.partitions", file.memory.l2.partitions.to_string(), "1 or 2");
+    }
+    if !file.rates.tensor.is_empty() && file.clocks.tensor.is_none() {
+        return value("clocks.tensor", "absent".into(), "given where rates.tensor is");
+    }
+    let limits = limits(&file, tables)?;
+    let calibration = tables.calibration.resolve(&limits, file.calibration.as_ref())?;
+    let mut gpu = Gpu {
+        id: id.into(),
+        name: file.name,
+        architecture: file.architecture,
+        chip: file.chip,
+        release_year: file.release_year,
+        power: file.power,
+        aliases: file.aliases,
+        family_aliases: file.family_aliases,
+        disagreements: file.disagreements,
+        sm: file.sm,
+        clocks: file.clocks,
+        rates: file.rates,
+        memory: file.memory,
+        latency: file.latency,
+        links: file.links,
+        published: file.published,
+        limits,
+        calibration,
+        changes,
+    };
+    if overrides.iter().any(|o| o.key.starts_with("calibration.")) {
+        gpu.calibration.of = ConstantsOf::User;
+    }
+    if let (true, Some(power)) = (overrides.iter().any(|o| o.key == "power"), gpu.power) {
+        follow_power(&mut gpu, power, rated_power);
+    }
+    Ok(gpu)
+}
+
+/// What an NVIDIA file must have; of other devices some figures are nowhere to be had.
+fn missing(file: &GpuFile) -> Option<&'static str> {
+    let nvidia = file.compute_capability.is_some();
+    [
+        ("power", nvidia && file.power.is_none()),
+        ("release_year", nvidia && file.release_year.is_none()),
+        ("memory.dram.capacity", nvidia && file.memory.dram.capacity.is_none()),
+        ("memory.dram.bus_bits", nvidia && file.memory.dram.bus_bits.is_none()),
+        ("memory.shared", nvidia && file.memory.shared.is_none()),
+        ("rates.special", nvidia && file.rates.special.is_none()),
+        ("published.source", nvidia && file.published.source.is_empty()),
+    ]
+    .into_iter()
+    .find_map(|(field, missing)| missing.then_some(field))
+}
+
+/// What a block must fit in: by compute capability, by gfx target, or a CPU's core.
+fn limits(file: &GpuFile, tables: &Tables) -> Result<Limits, GpuError> {
+    let value = |field: &str, value: &str, rule: &str| GpuError::Value {
+        field: field.into(),
+        value: value.into(),
+        rule: rule.into(),
+    };
+    let cpu = file.kind == Some(Kind::Cpu);
+    match (file.compute_capability, &file.gfx, cpu) {
+        (Some(capability), None, false) if file.vendor == "nvidia" => Ok(Limits::Sm(match &file.limits {
+            Some(own) => own.meant()?,
+            None => limits_for(tables.limits, capability)?,
+        })),
+        (None, Some(gfx), false) if file.vendor == "amd" => Ok(Limits::Cu(match &file.compute_unit {
+            Some(own) => own.clone().checked()?,
+            None => compute_unit_for(tables.compute_units, gfx)?,
+        })),
+        (None, None, true) => Ok(Limits::Core),
+        (None, None, false) => Err(value(
+            "compute_capability",
+            "absent",
+            "given for an NVIDIA GPU, `gfx` for an AMD GPU, or `kind = \"cpu\"`",
+        )),
+        (Some(_), None, false) => Err(value("vendor", &file.vendor, "nvidia, which alone has compute capabilities")),
+        (None, Some(_), false) => Err(value("vendor", &file.vendor, "amd, which alone has gfx targets")),
+        _ => Err(value(
+            "kind",
+            if cpu { "cpu" } else { "gpu" },
+            "alone: compute_capability, gfx and cpu exclude each other",
+        )),
+    }
+}
+
+/// The rule was tested from this share of the board's own limit on.
+const LEAST_TESTED_POWER: f64 = 0.6;
+
+/// The sustained tensor rate under another power limit: P / (energy per operation x peak).
+fn follow_power(gpu: &mut Gpu, power: Watts, rated: Option<Watts>) {
+    let bf16 = Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false };
+    let (Some(energy), Some(peak)) = (gpu.calibration.tensor_energy, gpu.peak(bf16)) else {
+        gpu.changes.push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
+        return;
+    };
+    gpu.calibration.sustained_tensor = gpu.calibration.sustained_tensor.min(power / energy / peak);
+    if let Some(rated) = rated.filter(|rated| power / *rated < LEAST_TESTED_POWER) {
+        gpu.changes.push(format!("power: below 60 % of the board's {rated} the rule is untested"));
+    }
+}
+
+/// The SM limits of a compute capability, matched exactly.
+pub(super) fn limits_for(table: &[LimitsFile], capability: ComputeCapability) -> Result<SmLimits, GpuError> {
+    let rows = table.iter().map(LimitsFile::meant).collect::<Result<Vec<_>, _>>()?;
+    let known = rows.iter().map(|r| r.compute_capability.to_string()).collect::<Vec<_>>().join(" ");
+    rows.into_iter()
+        .find(|r| r.compute_capability == capability)
+        .ok_or_else(|| GpuError::Capability { capability: capability.to_string(), known })
+}
+
+/// The compute unit of a gfx target, matched exactly.
+pub(super) fn compute_unit_for(table: &[CuLimits], gfx: &str) -> Result<CuLimits, GpuError> {
+    let known = || table.iter().map(|r| r.gfx.as_str()).collect::<Vec<_>>().join(" ");
+    let row = table.iter().find(|r| r.gfx == gfx);
+    row.cloned().ok_or_else(|| GpuError::Gfx { gfx: gfx.into(), known: known() })?.checked()
+}
