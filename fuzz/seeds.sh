@@ -16,6 +16,8 @@ base=../gpus/nvidia/h100-sxm5-80gb.toml
 limits=$(awk '/^\[\[limits\]\]/ { on = 0 } on { print } /^\[\[limits\]\]/ { on = 1 }' ../gpus/nvidia/compute_capability.toml |
     awk '/^compute_capability = "9.0"/ { on = 1 } /^$/ { on = 0 } on { print }')
 { cat "$base"; printf '\n[limits]\n%s\n' "$limits"; } | seed gpu_file own-limits
+{ cat ../gpus/amd/instinct-mi300x.toml; printf '\n[compute_unit]\n'; awk '/^gfx = "gfx942"/ { on = 1 } /^$/ { on = 0 } on' ../gpus/amd/gfx.toml; } |
+    seed gpu_file own-compute-unit
 sets=$(awk -F ' = ' '
     /^\[[^[]/ { table = substr($0, 2, index($0, "]") - 2) "."; next }
     /^\[\[/ { exit_table = 1; table = "-"; next }
@@ -51,6 +53,9 @@ for file in ../tests/data/ncu/*.csv; do seed profile "$(basename "$file" .csv)" 
 seed batch small < ../tests/data/occupancy_batch.csv
 printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_smem_bytes,dynamic_smem_bytes,carveout_pct,optin,barriers \
     9.0,256,66,0,0,-1,1,1 8.0,1024,32,0,100000,50,0,2 7.5,96,255,49152,0,,, | seed batch optional
+head -n 20 ../tests/data/amd_golden.csv | seed batch amd
+printf '%s\n' gfx,threads_per_workgroup,vgprs,lds_bytes,wave_size,wgp_mode,agprs,sgprs,trap_handler \
+    gfx942,256,128,1024,,,128,100,1 gfx1100,64,96,65536,32,1,,, gfx90a,1024,512,0,64,0,0,0,0 | seed batch amd-optional
 # A target that builds its values from bytes starts from bytes.
 head -c 600 ../Cargo.lock | seed kernel bytes
 
@@ -68,7 +73,8 @@ mkdir -p dictionaries
     printf '%s\n' '","' '"' ';' '1.234,5' '1e308' '-1' 'nan' 'inf' '18446744073709551615'
 } | entries > dictionaries/csv.dict
 {
-    grep -ohE '"[a-z_]{4,30}"' ../src/occupancy/batch.rs | tr -d '"'
+    grep -ohE '"[a-z_]{4,30}"' ../src/occupancy/batch.rs ../src/occupancy/batch/*.rs | tr -d '"'
+    grep -oE 'gfx[0-9a-f]+' ../gpus/amd/gfx.toml
     printf '%s\n' 9.0 8.6 12.1 4294967295 4294967296 -1 '"' ','
 } | entries > dictionaries/batch.dict
 {

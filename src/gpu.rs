@@ -7,6 +7,7 @@ mod limits;
 mod meant;
 mod overrides;
 mod pipe;
+mod range;
 mod read;
 mod tables;
 mod target;

@@ -5,9 +5,9 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use wavecast::{
-    gpu::Pipe,
+    gpu::{Limits, Pipe},
     kernel::Level,
-    occupancy::{Carveout, Resources, advice, occupancy},
+    occupancy::{Carveout, Resources, advice, cluster, occupancy, warpgroups},
     report::{KernelReport, Report},
     scenario::{AccessSpec, ConcurrencySpec, Dims, KernelSpec, Per, SharedSpec, TrafficSpec, WorkSpec},
     time::Timing,
@@ -22,6 +22,7 @@ struct Input {
     spec: KernelSpec,
     raw: Resources,
     wanted: u32,
+    counts: Vec<u8>,
 }
 
 /// A number: mostly of a size that kernels have, sometimes any at all.
@@ -101,6 +102,9 @@ impl<'a> Arbitrary<'a> for Input {
             grid: Dims([count(u, 1 << 24)?, count(u, 16)?.max(1), 1]),
             block: Dims([count(u, 1024)?, count(u, 4)?.max(1), 1]),
             registers_per_thread: count(u, 300)?,
+            accumulation_registers: if u.arbitrary()? { 0 } else { count(u, 600)? },
+            scalar_registers: if u.arbitrary()? { 0 } else { count(u, 120)? },
+            cluster: Dims([if u.arbitrary()? { 1 } else { count(u, 20)? }, 1, 1]),
             static_shared: bytes(u)?,
             dynamic_shared: Bytes(count(u, 240_000)? as f64),
             carveout: if u.arbitrary()? { Some(count(u, 110)?) } else { None },
@@ -123,15 +127,27 @@ impl<'a> Arbitrary<'a> for Input {
             },
             opt_in: u.arbitrary()?,
             barriers: u.arbitrary()?,
+            cluster_blocks: u.arbitrary()?,
+            accumulation_registers: u.arbitrary()?,
+            scalar_registers: u.arbitrary()?,
         };
         let timing = if u.arbitrary()? { Timing::Launch } else { Timing::Device };
-        Ok(Self { gpu: u.arbitrary()?, timing, spec, raw, wanted: u.arbitrary()? })
+        Ok(Self { gpu: u.arbitrary()?, timing, spec, raw, wanted: u.arbitrary()?, counts: u.arbitrary()? })
     }
 }
 
 fuzz_target!(|input: Input| {
     let gpu = gpu(input.gpu);
     residency(&gpu.limits, &input.raw, input.wanted);
+    let counts: Vec<u32> = input.counts.iter().map(|c| u32::from(*c) * 8).collect();
+    match warpgroups::redistribution(&gpu.limits, &input.raw, &counts) {
+        Ok(moved) => assert!(!moved.sentence().is_empty()),
+        Err(error) => drop(said(error)),
+    }
+    match cluster::clusters(&gpu.limits, input.wanted) {
+        Ok(legal) => drop(legal.sentence(cluster::most_active(&gpu.sm, input.raw.threads_per_block, legal))),
+        Err(error) => drop(said(error)),
+    }
     let (kernel, blocks, assumptions) = match input.spec.build() {
         Ok(built) => built,
         Err(error) => return drop(said(error)),
@@ -148,7 +164,7 @@ fuzz_target!(|input: Input| {
 });
 
 /// Occupancy and everything that is said about it.
-fn residency(limits: &wavecast::gpu::SmLimits, asked: &Resources, wanted: u32) {
+fn residency(limits: &Limits, asked: &Resources, wanted: u32) {
     let found = occupancy(limits, asked);
     assert!((0.0..=1.0).contains(&found.fraction()), "{found:?}");
     if let Some(step) = advice::joint_step(limits, asked, &found) {

@@ -126,6 +126,9 @@ pub struct Calibration {
     pub source: String,
 }
 
+/// Least share of a peak or factor on a cost; a smaller one is a slip.
+const LEAST_SHARE: f64 = 1e-6;
+
 impl CalibrationFile {
     /// A GPU's own constants, completed by its family's and the default's.
     pub fn resolve(&self, limits: &Limits, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
@@ -148,10 +151,10 @@ impl CalibrationFile {
         };
         let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
             let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);
-            if value > 0.0 && value <= most || (value == 0.0 && field == "power_droop") {
+            if (LEAST_SHARE..=most).contains(&value) || (value == 0.0 && field == "power_droop") {
                 Ok(value)
             } else {
-                let rule = format!("above 0 and at most {most}");
+                let rule = format!("from {LEAST_SHARE} to {most}");
                 Err(GpuError::Value { field: format!("calibration.{field}"), value: value.to_string(), rule })
             }
         };
