@@ -12,7 +12,7 @@ use wavecast::{
     time::Timing,
     units::Bytes,
 };
-use wavecast_fuzz::{CATALOG, check_analysis, check_numbers, check_report, said};
+use wavecast_fuzz::{CATALOG, check_analysis, check_gpu, check_report, said};
 
 fuzz_target!(|text: &str| {
     match CATALOG.read("fuzz", text, &[]) {
@@ -31,7 +31,7 @@ fuzz_target!(|text: &str| {
 
 /// A GPU that was read has numbers that the whole pipeline can work with.
 fn check(gpu: &Gpu, text: &str) {
-    check_numbers(gpu, false);
+    check_gpu(gpu);
     for ceiling in roofline(gpu, None).ceilings {
         assert!(ceiling.peak.get().is_finite() && ceiling.peak.get() > 0.0, "{ceiling:?}");
     }

@@ -66,7 +66,8 @@ fn access(u: &mut Unstructured) -> Result<AccessSpec> {
 }
 
 fn pipe(u: &mut Unstructured) -> Result<Pipe> {
-    let names = ["vector.fp32", "vector.fp64", "vector.fp16", "special", "tensor.bf16", "tensor.fp8.sparse", "tensor.tf32"];
+    let names =
+        ["vector.fp32", "vector.fp64", "vector.fp16", "special", "tensor.bf16", "tensor.fp8.sparse", "tensor.tf32"];
     Ok(u.choose(&names)?.parse().expect("a pipe"))
 }
 

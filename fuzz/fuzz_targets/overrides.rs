@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wavecast::{gpu::Override, scenario::KernelSpec, time::Timing};
-use wavecast_fuzz::{CATALOG, check_analysis, check_numbers, gpu, said};
+use wavecast_fuzz::{CATALOG, check_analysis, check_gpu, gpu, said};
 
 fuzz_target!(|text: &str| {
     let base = gpu(text.bytes().next().unwrap_or_default());
@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
     match CATALOG.find_with(&base.id, &overrides) {
         Ok(found) => {
             assert!(found.gpu.changes.len() >= overrides.len(), "a what-if was dropped");
-            check_numbers(&found.gpu, false);
+            check_gpu(&found.gpu);
             let mut spec = KernelSpec { grid: 5000.into(), block: 256.into(), ..KernelSpec::default() };
             spec.traffic.dram.read = wavecast::units::Bytes(1e9);
             let (kernel, blocks, _) = spec.build().expect("a plain kernel");

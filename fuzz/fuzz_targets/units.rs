@@ -29,7 +29,17 @@ macro_rules! survive {
 
 fuzz_target!(|text: &str| {
     survive!(
-        text, Bytes, Flops, Seconds, Cycles, Hertz, BytesPerSecond, BytesPerCycle, FlopsPerSecond, FlopsPerByte, Watts,
+        text,
+        Bytes,
+        Flops,
+        Seconds,
+        Cycles,
+        Hertz,
+        BytesPerSecond,
+        BytesPerCycle,
+        FlopsPerSecond,
+        FlopsPerByte,
+        Watts,
         JoulesPerFlop
     );
     if let Ok(number) = text.trim().parse::<f64>() {

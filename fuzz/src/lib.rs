@@ -119,6 +119,14 @@ pub fn check_report(report: &Report, input: &str) {
     }
 }
 
+/// The figures of a GPU that was read are numbers; perfect overlap, an exponent of infinity, is one of them.
+pub fn check_gpu(gpu: &Gpu) {
+    let mut gpu = gpu.clone();
+    assert!(gpu.calibration.constants.overlap_exponent >= 1.0);
+    gpu.calibration.constants.overlap_exponent = 1.0;
+    check_numbers(&gpu, false);
+}
+
 /// No number of a value is NaN or infinite; with `words`, no text says so either.
 pub fn check_numbers(value: &impl Debug, words: bool) {
     let shown = format!("{value:?}");
@@ -161,7 +169,21 @@ pub fn charts(analyses: &[Analysis], theme: Theme) -> Vec<Chart> {
 
 /// Attributes that hold coordinates or sizes.
 const PLACES: [&str; 16] = [
-    "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "d", "points", "width", "height", "viewBox", "transform",
+    "x",
+    "y",
+    "x1",
+    "y1",
+    "x2",
+    "y2",
+    "cx",
+    "cy",
+    "r",
+    "d",
+    "points",
+    "width",
+    "height",
+    "viewBox",
+    "transform",
     "font-size",
 ];
 

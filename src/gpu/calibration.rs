@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{ComputeCapability, GpuError, Limits};
+use super::{ComputeCapability, GpuError, Limits, range::factor};
 use crate::units::{BytesPerCycle, Cycles, Seconds};
 
 /// Constants that all GPUs share; each was fitted once, see `gpus/calibration.toml`.
@@ -126,9 +126,6 @@ pub struct Calibration {
     pub source: String,
 }
 
-/// Least share of a peak or factor on a cost; a smaller one is a slip.
-const LEAST_SHARE: f64 = 1e-6;
-
 impl CalibrationFile {
     /// A GPU's own constants, completed by its family's and the default's.
     pub fn resolve(&self, limits: &Limits, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
@@ -151,12 +148,10 @@ impl CalibrationFile {
         };
         let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
             let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);
-            if (LEAST_SHARE..=most).contains(&value) || (value == 0.0 && field == "power_droop") {
-                Ok(value)
-            } else {
-                let rule = format!("from {LEAST_SHARE} to {most}");
-                Err(GpuError::Value { field: format!("calibration.{field}"), value: value.to_string(), rule })
+            if value != 0.0 || field != "power_droop" {
+                factor(&format!("calibration.{field}"), value, most)?;
             }
+            Ok::<f64, GpuError>(value)
         };
         let constants = match limits {
             Limits::Sm(_) | Limits::Cu(_) => self.shared.clone(),

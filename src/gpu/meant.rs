@@ -3,7 +3,7 @@
 use super::{
     ComputeCapability, ConstantsOf, CuLimits, DataType, Gpu, GpuError, Latency, Limits, Override, Pipe, SmLimits,
     limits::LimitsFile,
-    range::{BANDWIDTH, CAPACITY, CLOCK, ENERGY, LATENCY, PER_CYCLE, POWER, RATE, SHARE, SPARSITY, count},
+    range::{count, positive, share},
     read::{GpuFile, Kind, Tables},
 };
 use crate::units::{Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, JoulesPerFlop, Watts};
@@ -31,7 +31,7 @@ pub(super) fn meant(
         ("rates.tensor_cap", rates.tensor_cap, !rates.tensor.is_empty(), "absent where rates.tensor is"),
         ("rates.fp64_cap", rates.fp64_cap, rates.vector.contains_key(&fp64), "absent where rates.vector.fp64 is"),
     ] {
-        SHARE.check(field, cap)?;
+        share(field, cap)?;
         match cap {
             Some(cap) if !capped => return value(field, cap.to_string(), rule),
             _ => {}
@@ -77,42 +77,38 @@ pub(super) fn meant(
 
 /// Refuses figures that no device has: the model's products of the others all stay finite.
 fn figures(file: &GpuFile) -> Result<(), GpuError> {
-    for (field, number) in
-        [("sm.count", Some(file.sm.count)), ("sm.gpc_count", file.sm.gpc_count), ("sm.max_per_gpc", file.sm.max_per_gpc)]
-    {
-        count(field, number.unwrap_or(1), 1, 1_000_000)?;
-    }
+    count("sm.count", file.sm.count, 1, u32::MAX)?;
     let (clocks, memory, rates, own) = (&file.clocks, &file.memory, &file.rates, file.calibration.as_ref());
     let latency = file.latency.as_ref();
     let cycles = |of: fn(&Latency) -> Option<Cycles>| latency.and_then(of).map(Cycles::get);
-    for (field, figure, range) in [
-        ("power", file.power.map(Watts::get), POWER),
-        ("clocks.base", clocks.base.map(Hertz::get), CLOCK),
-        ("clocks.vector", Some(clocks.vector.get()), CLOCK),
-        ("clocks.tensor", clocks.tensor.map(Hertz::get), CLOCK),
-        ("clocks.tensor_fp64", clocks.tensor_fp64.map(Hertz::get), CLOCK),
-        ("memory.dram.capacity", memory.dram.capacity.map(Bytes::get), CAPACITY),
-        ("memory.dram.bandwidth", Some(memory.dram.bandwidth.get()), BANDWIDTH),
-        ("memory.l2.capacity", Some(memory.l2.capacity.get()), CAPACITY),
-        ("memory.l2.bandwidth", memory.l2.bandwidth.map(BytesPerSecond::get), BANDWIDTH),
-        ("memory.shared.bandwidth", memory.shared.as_ref().map(|s| s.bandwidth.get()), PER_CYCLE),
-        ("memory.infinity_cache.capacity", memory.infinity_cache.as_ref().map(|c| c.capacity.get()), CAPACITY),
-        ("rates.special", rates.special, RATE),
-        ("rates.sparsity", rates.sparsity, SPARSITY),
-        ("latency.clock", latency.and_then(|l| l.clock).map(Hertz::get), CLOCK),
-        ("latency.l1", cycles(|l| l.l1), LATENCY),
-        ("latency.l2", cycles(|l| l.l2), LATENCY),
-        ("latency.dram", cycles(|l| l.dram), LATENCY),
-        ("calibration.sm_stream", own.and_then(|c| c.sm_stream).map(BytesPerCycle::get), PER_CYCLE),
-        ("calibration.tensor_energy", own.and_then(|c| c.tensor_energy).map(JoulesPerFlop::get), ENERGY),
+    for (field, figure) in [
+        ("power", file.power.map(Watts::get)),
+        ("clocks.base", clocks.base.map(Hertz::get)),
+        ("clocks.vector", Some(clocks.vector.get())),
+        ("clocks.tensor", clocks.tensor.map(Hertz::get)),
+        ("clocks.tensor_fp64", clocks.tensor_fp64.map(Hertz::get)),
+        ("memory.dram.capacity", memory.dram.capacity.map(Bytes::get)),
+        ("memory.dram.bandwidth", Some(memory.dram.bandwidth.get())),
+        ("memory.l2.capacity", Some(memory.l2.capacity.get())),
+        ("memory.l2.bandwidth", memory.l2.bandwidth.map(BytesPerSecond::get)),
+        ("memory.shared.bandwidth", memory.shared.as_ref().map(|s| s.bandwidth.get())),
+        ("memory.infinity_cache.capacity", memory.infinity_cache.as_ref().map(|c| c.capacity.get())),
+        ("rates.special", rates.special),
+        ("rates.sparsity", rates.sparsity),
+        ("latency.clock", latency.and_then(|l| l.clock).map(Hertz::get)),
+        ("latency.l1", cycles(|l| l.l1)),
+        ("latency.l2", cycles(|l| l.l2)),
+        ("latency.dram", cycles(|l| l.dram)),
+        ("calibration.sm_stream", own.and_then(|c| c.sm_stream).map(BytesPerCycle::get)),
+        ("calibration.tensor_energy", own.and_then(|c| c.tensor_energy).map(JoulesPerFlop::get)),
     ] {
-        range.check(field, figure)?;
+        positive(field, figure)?;
     }
     for (data, rate) in &rates.vector {
-        RATE.check(&format!("rates.vector.{}", data.name()), Some(*rate))?;
+        positive(&format!("rates.vector.{}", data.name()), Some(*rate))?;
     }
     for (input, accumulate, rate) in rates.tensor.iter().flat_map(|(i, by)| by.iter().map(move |(a, r)| (i, a, r))) {
-        RATE.check(&format!("rates.tensor.{}.{}", input.name(), accumulate.name()), Some(*rate))?;
+        positive(&format!("rates.tensor.{}.{}", input.name(), accumulate.name()), Some(*rate))?;
     }
     Ok(())
 }

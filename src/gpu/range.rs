@@ -1,31 +1,35 @@
-//! Ranges of the figures of a GPU file: far beyond any device, and narrow enough that no later product overflows.
+//! Ranges of the figures of a GPU file: far beyond any device, and so that no product or ratio of them overflows.
 
 use super::GpuError;
 
-/// The least and the most that a figure may be, in base units, and the same in words.
-pub(super) struct Range(f64, f64, &'static str);
+/// The least that a figure above 0 may be, in base units.
+const LEAST: f64 = 1e-30;
 
-pub(super) const POWER: Range = Range(1e-3, 1e6, "from 0.001 W to 1000 kW");
-pub(super) const CLOCK: Range = Range(1e3, 1e12, "from 1 kHz to 1000 GHz");
-pub(super) const CAPACITY: Range = Range(1.0, 1e18, "from 1 B to 1000 PB");
-pub(super) const BANDWIDTH: Range = Range(1e3, 1e18, "from 1 kB/s to 1000 PB/s");
-pub(super) const PER_CYCLE: Range = Range(1e-3, 1e6, "from 0.001 B/cycle to 1000 kB/cycle");
-pub(super) const LATENCY: Range = Range(1e-3, 1e6, "from 0.001 cycles to 1000 kcycles");
-pub(super) const RATE: Range = Range(1e-3, 1e6, "from 0.001 to 1000000 operations per cycle");
-pub(super) const ENERGY: Range = Range(1e-18, 1e-6, "from 0.000001 pJ/FLOP to 1000 nJ/FLOP");
-pub(super) const SPARSITY: Range = Range(1.0, 100.0, "from 1 to 100");
-pub(super) const SHARE: Range = Range(1e-6, 1.0, "from 0.000001 to 1");
+/// The most that any figure may be, in base units.
+const MOST: f64 = 1e40;
 
-impl Range {
-    /// Refuses a figure outside of the range; one that the file lacks is none.
-    pub fn check(&self, field: &str, figure: Option<f64>) -> Result<(), GpuError> {
-        match figure {
-            Some(figure) if !(self.0..=self.1).contains(&figure) => {
-                Err(GpuError::Value { field: field.into(), value: figure.to_string(), rule: self.2.into() })
-            }
-            _ => Ok(()),
+fn within(field: &str, figure: Option<f64>, most: f64, rule: &str) -> Result<(), GpuError> {
+    match figure {
+        Some(figure) if !(LEAST..=most).contains(&figure) => {
+            Err(GpuError::Value { field: field.into(), value: figure.to_string(), rule: rule.into() })
         }
+        _ => Ok(()),
     }
+}
+
+/// Refuses a figure that is not above 0; one that the file lacks is none.
+pub(super) fn positive(field: &str, figure: Option<f64>) -> Result<(), GpuError> {
+    within(field, figure, MOST, &format!("more than 0: from {LEAST:e} to {MOST:e} in base units"))
+}
+
+/// Refuses a share that is not above 0 and at most 1.
+pub(super) fn share(field: &str, figure: Option<f64>) -> Result<(), GpuError> {
+    within(field, figure, 1.0, &format!("above 0 and at most 1, not below {LEAST:e}"))
+}
+
+/// Refuses a factor that is not above 0 and at most `most`.
+pub(super) fn factor(field: &str, figure: f64, most: f64) -> Result<(), GpuError> {
+    within(field, Some(figure), most, &format!("above 0 and at most {most}, not below {LEAST:e}"))
 }
 
 /// Refuses a count outside of `least` to `most`.
@@ -43,12 +47,15 @@ mod tests {
 
     #[test]
     fn the_ends_belong_to_the_range() {
-        assert_eq!(SHARE.check("share", None), Ok(()));
-        for (figure, legal) in [(1e-6, true), (1.0, true), (0.9e-6, false), (1.1, false), (0.0, false), (f64::NAN, false)] {
-            assert_eq!(SHARE.check("share", Some(figure)).is_ok(), legal, "{figure}");
+        assert_eq!(share("share", None), Ok(()));
+        for (figure, legal) in
+            [(1e-30, true), (1.0, true), (1e-31, false), (1.1, false), (0.0, false), (f64::NAN, false)]
+        {
+            assert_eq!(share("share", Some(figure)).is_ok(), legal, "{figure}");
         }
-        let message = count("sm.count", 9, 1, 8).unwrap_err().to_string();
-        assert_eq!(message, "sm.count = 9 must be at least 1 and at most 8");
-        assert!(count("sm.count", 8, 1, 8).is_ok() && count("sm.count", 0, 1, 8).is_err());
+        assert!(positive("clock", Some(1e40)).is_ok() && positive("clock", Some(f64::INFINITY)).is_err());
+        let message = count("sub_partitions", 9, 1, 8).unwrap_err().to_string();
+        assert_eq!(message, "sub_partitions = 9 must be at least 1 and at most 8");
+        assert!(count("sub_partitions", 8, 1, 8).is_ok() && count("sub_partitions", 0, 1, 8).is_err());
     }
 }

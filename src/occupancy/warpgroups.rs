@@ -61,7 +61,10 @@ pub fn redistribution(
         return Err(WarpgroupError::Count { count: *count });
     }
     let warpgroups = resources.threads_per_block.div_ceil(WARPGROUP);
-    if counts.is_empty() || counts.len() != warpgroups as usize || !resources.threads_per_block.is_multiple_of(WARPGROUP) {
+    if counts.is_empty()
+        || counts.len() != warpgroups as usize
+        || !resources.threads_per_block.is_multiple_of(WARPGROUP)
+    {
         return Err(WarpgroupError::Warpgroups {
             counts: counts.len(),
             threads: resources.threads_per_block,
