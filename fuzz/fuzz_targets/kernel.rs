@@ -5,7 +5,8 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use wavecast::{
-    gpu::{Limits, Pipe},
+    chart::Theme,
+    gpu::{Limits, Override, Pipe},
     kernel::Level,
     occupancy::{Carveout, Resources, advice, cluster, occupancy, warpgroups},
     report::{KernelReport, Report},
@@ -13,11 +14,13 @@ use wavecast::{
     time::Timing,
     units::{Bytes, Flops},
 };
-use wavecast_fuzz::{check_analysis, check_report, gpu, said};
+use wavecast_fuzz::{CATALOG, charts, check_analysis, check_chart, check_report, gpu, said};
 
 #[derive(Debug)]
 struct Input {
     gpu: u8,
+    changes: Vec<Override>,
+    draw: bool,
     timing: Timing,
     spec: KernelSpec,
     raw: Resources,
@@ -35,6 +38,30 @@ fn number(u: &mut Unstructured) -> Result<f64> {
         4..=5 => f64::from(u.arbitrary::<u32>()?),
         _ => u.arbitrary::<u64>()? as f64,
     })
+}
+
+/// Figures of a GPU with their units.
+const FIGURES: [(&str, &str); 14] = [
+    ("sm.count", ""),
+    ("clocks.vector", " GHz"),
+    ("clocks.tensor", " MHz"),
+    ("memory.dram.bandwidth", " GB/s"),
+    ("memory.dram.capacity", " GB"),
+    ("memory.l2.capacity", " MB"),
+    ("memory.l2.bandwidth", " TB/s"),
+    ("memory.shared.bandwidth", " B/cycle"),
+    ("rates.vector.fp32", ""),
+    ("rates.special", ""),
+    ("latency.dram", " cycles"),
+    ("power", " W"),
+    ("calibration.dram_efficiency", ""),
+    ("calibration.power_droop", ""),
+];
+
+fn change(u: &mut Unstructured) -> Result<Override> {
+    let (key, unit) = *u.choose(&FIGURES)?;
+    let figure = if u.arbitrary()? { number(u)?.to_string() } else { format!("1e{}", u.int_in_range(-45..=45)?) };
+    Ok(Override { key: key.into(), value: format!("{figure}{unit}") })
 }
 
 fn maybe(u: &mut Unstructured) -> Result<Option<f64>> {
@@ -133,12 +160,32 @@ impl<'a> Arbitrary<'a> for Input {
             scalar_registers: u.arbitrary()?,
         };
         let timing = if u.arbitrary()? { Timing::Launch } else { Timing::Device };
-        Ok(Self { gpu: u.arbitrary()?, timing, spec, raw, wanted: u.arbitrary()?, counts: u.arbitrary()? })
+        let mut changes = Vec::new();
+        while changes.len() < 3 && u.ratio(1, 3)? {
+            changes.push(change(u)?);
+        }
+        Ok(Self {
+            gpu: u.arbitrary()?,
+            changes,
+            draw: u.ratio(1, 4)?,
+            timing,
+            spec,
+            raw,
+            wanted: u.arbitrary()?,
+            counts: u.arbitrary()?,
+        })
     }
 }
 
 fuzz_target!(|input: Input| {
-    let gpu = gpu(input.gpu);
+    let built_in = gpu(input.gpu);
+    let gpu = match CATALOG.find_with(&built_in.id, &input.changes) {
+        Ok(found) => &found.gpu.clone(),
+        Err(error) => {
+            drop(said(error));
+            built_in
+        }
+    };
     residency(&gpu.limits, &input.raw, input.wanted);
     let counts: Vec<u32> = input.counts.iter().map(|c| u32::from(*c) * 8).collect();
     match warpgroups::redistribution(&gpu.limits, &input.raw, &counts) {
@@ -157,6 +204,9 @@ fuzz_target!(|input: Input| {
     match wavecast::analysis::analyse(gpu, kernel, blocks, input.timing) {
         Ok(analysis) => {
             check_analysis(&analysis);
+            if input.draw {
+                charts(std::slice::from_ref(&analysis), Theme::Light).iter().for_each(check_chart);
+            }
             let kernels = vec![KernelReport::from_analysis(&analysis)];
             check_report(&Report { kernels, assumptions, ..Report::default() }, "");
         }
