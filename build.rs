@@ -9,6 +9,8 @@ fn main() {
         ("GPU_FILES", &["gpus/nvidia", "gpus/amd", "gpus/cpus"][..], "gpus.rs"),
         ("SCENARIO_FILES", &["scenarios"], "scenarios.rs"),
     ] {
+        // A copied target folder must not keep the paths of the tree that it came from.
+        println!("cargo:rerun-if-env-changed=CARGO_MANIFEST_DIR");
         let mut code = String::new();
         let mut files = Vec::new();
         for folder in folders {

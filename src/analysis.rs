@@ -7,6 +7,7 @@ use crate::{
     roofline::{Point, Roofline, points, roofline},
     schedule::{Schedule, schedule},
     time::{TimeEstimate, Timing, estimate},
+    units::Seconds,
     verdict::{Verdict, verdict},
 };
 
@@ -27,6 +28,16 @@ pub struct Analysis {
     pub points: Vec<Point>,
     /// Bound, findings, what would help.
     pub verdict: Verdict,
+    /// Time that a device took for the launch, where its user knows it.
+    pub measured: Option<Seconds>,
+}
+
+impl Analysis {
+    /// Where the kernel lies at its measured time, one point per memory level; empty without a measurement.
+    pub fn measured_points(&self) -> Vec<Point> {
+        let place = |time| points(&self.roofline, &self.launch.kernel, time, 1.0 - self.time.l2_hit);
+        self.measured.map_or_else(Vec::new, place)
+    }
 }
 
 /// Runs the pipeline.
@@ -40,5 +51,5 @@ pub fn analyse(gpu: &Gpu, kernel: Kernel, grid_blocks: u64, timing: Timing) -> R
     let roofline = roofline(gpu, None);
     let points = points(&roofline, &launch.kernel, time.estimate, 1.0 - time.l2_hit);
     let verdict = verdict(gpu, &launch, &schedule, &time, timing);
-    Ok(Analysis { gpu: gpu.clone(), launch, schedule, time, roofline, points, verdict })
+    Ok(Analysis { gpu: gpu.clone(), launch, schedule, time, roofline, points, verdict, measured: None })
 }

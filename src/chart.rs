@@ -4,6 +4,7 @@
 //! the caller decides what is a roof, a point or a term, and the figure decides where ink goes.
 
 mod axis;
+mod before_after;
 mod canvas;
 mod data;
 pub mod figures;
@@ -16,6 +17,7 @@ mod palette;
 #[cfg(feature = "png")]
 mod png;
 mod roofline;
+mod side_by_side;
 mod svg;
 mod tail;
 mod terms;
@@ -23,10 +25,12 @@ mod terms;
 mod tests;
 mod widths;
 
+pub use before_after::{BeforeAfter, Change};
 pub use font::{FONT_BOLD, FONT_REGULAR};
 pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
 pub use roofline::{Bound, ComputeRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
+pub use side_by_side::{KernelBars, SideBySide, TimeBar};
 pub use tail::{Tail, TailSample};
 pub use terms::{KernelTerms, TimeBreakdown};
 

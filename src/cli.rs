@@ -5,6 +5,7 @@ mod args;
 mod chart;
 mod check;
 mod compare;
+mod completions;
 mod gpus;
 mod input;
 mod kernel;
@@ -46,13 +47,15 @@ enum Command {
     /// One launch described by options: occupancy, waves, roofline, time, verdict
     Kernel(Box<kernel::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
-    Compare(compare::Args),
+    Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
     Chart(chart::Args),
     /// The GPUs that are known: list them, show a file, check one of your own
     Gpus(gpus::Args),
     /// Blocks per SM, limiters, the next step to one more block, good block sizes
     Occupancy(occupancy::Args),
+    /// A script that completes commands and options in a shell
+    Completions(completions::Args),
 }
 
 /// Runs the program on the process's arguments.
@@ -61,10 +64,11 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => analyze::demo(args),
         Command::Analyze(args) => analyze::run(args),
         Command::Kernel(args) => kernel::run(*args),
-        Command::Compare(args) => compare::run(args),
+        Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(args),
         Command::Gpus(args) => gpus::run(args),
         Command::Occupancy(args) => occupancy::run(args),
+        Command::Completions(args) => completions::run(args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -5,6 +5,7 @@ mod catalog;
 mod compute_unit;
 mod limits;
 mod meant;
+mod mig;
 mod overrides;
 mod pipe;
 mod range;
@@ -18,6 +19,7 @@ pub use calibration::{Calibration, Constants, ConstantsOf};
 pub use catalog::{Catalog, Deviation};
 pub use compute_unit::{Accumulation, CuLimits, VectorRegisters, WorkgroupMode};
 pub use limits::{ComputeCapability, SmLimits};
+pub use mig::{Fraction, House, MigError, MigProfile, MigSlice, MigTable, SmStatus, split_profile};
 pub use overrides::{Override, OverrideError};
 pub use pipe::{DataType, Pipe, PipeError};
 pub use tables::{Basis, Clocks, Dram, InfinityCache, L2, Latency, Links, Memory, Published, Rates, Shared, Sm};
@@ -83,6 +85,9 @@ pub enum GpuError {
     /// A what-if that cannot be applied.
     #[error(transparent)]
     Override(#[from] OverrideError),
+    /// A MIG slice that cannot be had.
+    #[error(transparent)]
+    Mig(#[from] MigError),
 }
 
 fn near_names(near: &[String]) -> String {
@@ -130,6 +135,8 @@ pub struct Gpu {
     pub calibration: Calibration,
     /// What-if changes applied to the file, as "key = value (was old)".
     pub changes: Vec<String>,
+    /// What it was cut from, where it is a MIG slice.
+    pub mig: Option<MigSlice>,
 }
 
 /// A product name that leaves the form open.

@@ -62,6 +62,16 @@ pub enum LaunchError {
         /// Why not.
         error: ClusterError,
     },
+    /// The kernel waits for memory, and how long that takes on this device is in no source.
+    #[error(
+        "kernel `{kernel}`: its dependent accesses need the memory latency of {gpu}, for which there is no source; give one: --set latency.dram=\"400 cycles\""
+    )]
+    Latency {
+        /// Kernel name.
+        kernel: String,
+        /// Name of the device.
+        gpu: String,
+    },
     /// The GPU has no such unit.
     #[error("kernel `{kernel}`: {gpu} has no {pipe} unit; it has {available}")]
     NoSuchUnit {
@@ -92,6 +102,11 @@ impl Launch {
                     available: gpu.pipes().iter().map(Pipe::to_string).collect::<Vec<_>>().join(", "),
                 });
             }
+        }
+        let latency = gpu.latency.as_ref().and_then(|l| l.dram);
+        // GPUs have a fitted latency to fall back on, CPUs have none.
+        if gpu.is_cpu() && kernel.concurrency.dependent_accesses > 0.0 && latency.is_none() {
+            return Err(LaunchError::Latency { kernel: kernel.name, gpu: gpu.name.clone() });
         }
         let found = occupancy(&gpu.limits, &kernel.resources);
         if found.blocks_per_sm == 0 {

@@ -15,6 +15,7 @@ mod launch;
 mod name;
 mod notation;
 mod observed;
+mod pair;
 mod raw;
 mod tensor;
 mod text;
@@ -24,10 +25,11 @@ pub use advice::Advice;
 pub use device::{Device, device};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
-pub use name::short_name;
+pub use name::{plain_name, short_name, telling_names};
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
+pub use pair::{Pair, circumstances, pair};
 
 /// Which format a file is in, told from its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

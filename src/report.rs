@@ -7,13 +7,14 @@ mod build;
 mod compact;
 mod csv;
 mod fields;
+mod html;
 mod json;
 mod layout;
 mod markdown;
 mod observed;
 mod overview;
-mod resident;
 mod schema;
+mod sentences;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -21,8 +22,11 @@ mod text;
 pub use compact::compact;
 pub use csv::{CsvError, csv};
 pub use fields::{KernelReport, PointReport, Report, RowError, TermReport, WhatIfReport};
+pub use html::{PageCell, PageColumn, PageTable, Part, html, page};
 pub use json::json;
+pub(crate) use layout::{clean, fit};
 pub use markdown::markdown;
+pub(crate) use markdown::{code, escape};
 pub use schema::{Field, part_fields, report_fields, schema_fields, schema_markdown};
 pub use text::{Detail, TextOptions, text};
 

@@ -89,6 +89,7 @@ pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
             let basis = basis.unwrap_or(Basis::Specified);
             roofs.push(MemoryRoof { level: Level::L2, peak: peak * scale(gpu.clocks.vector), sustained: None, basis });
         }
+        (None, _) if gpu.is_cpu() => {}
         (None, _) => missing.push(format!("no L2 roof: nobody published the L2 bandwidth of {}", gpu.name)),
     }
     match gpu.shared_bandwidth() {
@@ -176,6 +177,9 @@ pub fn points(roofline: &Roofline, kernel: &Kernel, time: Seconds, from_dram: f6
         .collect()
 }
 
+/// How far a board that is cool and has power left may run above its rated boost clock.
+const BOOST: f64 = 1.2;
+
 /// What makes a measured rate lie above its roof, likeliest first. `clock` is the clock that the roof was drawn for.
 pub fn above_roof(gpu: &Gpu, point: &Point, operations: &[(Pipe, Flops)], clock: Hertz) -> Vec<String> {
     let share = point.share();
@@ -190,8 +194,9 @@ pub fn above_roof(gpu: &Gpu, point: &Point, operations: &[(Pipe, Flops)], clock:
         reasons.push("bytes were counted too low (only one direction, or without write-allocate and spills)".into());
     } else {
         let fastest = clock.max(gpu.clocks.vector);
-        if share <= fastest / clock * 1.02 {
-            reasons.push(format!("the clock was higher than {clock}: the unit boosts to {fastest} or more"));
+        if share <= fastest / clock * BOOST {
+            let least = Hertz(clock.get() * share);
+            reasons.push(format!("the clock was {least} or more, not {clock}: GPUs boost above their rated clock"));
         }
         let used = operations.iter().max_by(|a, b| a.1.get().total_cmp(&b.1.get())).map(|(pipe, _)| *pipe);
         let other = gpu.pipes().into_iter().find(|p| {

@@ -6,6 +6,7 @@ mod dims;
 mod error;
 mod spec;
 mod vary;
+mod what_if;
 mod words;
 
 use serde::Deserialize;
@@ -16,6 +17,7 @@ pub use dims::{Dims, DimsError};
 pub use error::{Place, ScenarioError, ValueError};
 pub use spec::{AccessSpec, ConcurrencySpec, KernelSpec, SharedSpec, TrafficSpec, WorkSpec};
 pub use vary::{Axis, Setting, VaryKey};
+pub use what_if::WhatIfError;
 pub use words::Per;
 
 use crate::{

@@ -26,7 +26,8 @@ pub fn caption(title: &str, gpu: &Gpu, assumptions: &[&str]) -> Caption {
     }
 }
 
-fn drawn(bound: time::Bound) -> Bound {
+/// The bound as figures know it.
+pub fn drawn(bound: time::Bound) -> Bound {
     match bound {
         time::Bound::Math => Bound::Math,
         time::Bound::Memory => Bound::Memory,
@@ -47,7 +48,8 @@ fn roofs(roofs: &roofline::Roofline, used: &[Pipe]) -> (Vec<MemoryRoof>, Vec<Com
     let memory = roofs.roofs.iter().map(|roof| MemoryRoof {
         label: format!("{} {}", roof.level.label(), roof.peak),
         bytes_per_second: roof.peak.get(),
-        sustained: roof.sustained.map(|s| s.get()),
+        // Where nobody measured, it is the peak: a line under the roof would say nothing.
+        sustained: roof.sustained.filter(|s| *s < roof.peak).map(|s| s.get()),
     });
     let mut compute: Vec<(ComputeRoof, f64)> = Vec::new();
     let mut wanted: Vec<Pipe> = used.iter().copied().chain(USUAL).collect();
@@ -73,6 +75,17 @@ fn roofs(roofs: &roofline::Roofline, used: &[Pipe]) -> (Vec<MemoryRoof>, Vec<Com
     }
     compute.sort_by(|a, b| b.1.total_cmp(&a.1));
     (memory.collect(), compute.into_iter().map(|(roof, _)| roof).collect())
+}
+
+/// Dense floating-point peaks of a GPU, which set the axes whatever its kernels use.
+fn frame(roofs: &roofline::Roofline) -> Vec<f64> {
+    let float = |pipe: Pipe| match pipe {
+        Pipe::Vector(input) | Pipe::Tensor { input, sparse: false, .. } => {
+            !matches!(input, DataType::Int32 | DataType::Int8 | DataType::Int4)
+        }
+        Pipe::Tensor { sparse: true, .. } | Pipe::Special => false,
+    };
+    roofs.ceilings.iter().filter(|c| c.pipe.is_some_and(float)).map(|c| c.peak.get()).collect()
 }
 
 /// The pipes used, the one with the most time first.
@@ -106,12 +119,19 @@ pub fn roofline_figure(title: &str, analyses: &[Analysis]) -> Option<Roofline> {
     let used = used_pipes(analyses.iter().flat_map(|a| &a.launch.kernel.operations), gpu);
     let roofs_of_gpu = roofline(gpu, None);
     let (memory, compute) = roofs(&roofs_of_gpu, &used);
-    let points = analyses
-        .iter()
-        .flat_map(|a| a.points.iter().map(|p| point(&a.launch.kernel.name, p, a.verdict.bound, PointKind::Estimate)));
-    let mut assumptions = vec!["dense datasheet peaks; points are estimates, one per memory level"];
+    let points = analyses.iter().flat_map(|a| {
+        let measured = a.measured_points().into_iter().map(|p| (p, PointKind::Measured));
+        let all = a.points.iter().cloned().map(|p| (p, PointKind::Estimate)).chain(measured);
+        all.map(|(p, kind)| point(&a.launch.kernel.name, &p, a.verdict.bound, kind))
+    });
+    let what = match analyses.iter().any(|a| a.measured.is_some()) {
+        true => "dense datasheet peaks; hollow points are measurements, full ones estimates, one per memory level",
+        false => "dense datasheet peaks; points are estimates, one per memory level",
+    };
+    let mut assumptions = vec![what];
     assumptions.extend(roofs_of_gpu.missing.iter().map(String::as_str));
-    Some(Roofline { caption: caption(title, gpu, &assumptions), memory, compute, points: points.collect() })
+    let (caption, frame) = (caption(title, gpu, &assumptions), frame(&roofs_of_gpu));
+    Some(Roofline { caption, memory, compute, frame, points: points.collect() })
 }
 
 /// The roofline of profiled launches of one GPU at the clock of the profile; absent where nothing can be placed.
@@ -120,7 +140,8 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let gpu = &placed.first()?.model.as_ref()?.gpu;
     let models = placed.iter().filter_map(|j| j.model.as_ref());
     let used = used_pipes(models.flat_map(|m| &m.launch.kernel.operations), gpu);
-    let (memory, compute) = roofs(&roofline(gpu, None), &used);
+    let roofs_at_clock = roofline(gpu, None);
+    let (memory, compute) = roofs(&roofs_at_clock, &used);
     let points = placed.iter().flat_map(|j| {
         // Where the file allows no verdict, the roof over the point gives the colour.
         let roof = |p: &Point| if p.on_slope { time::Bound::Memory } else { time::Bound::Math };
@@ -133,7 +154,7 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let mut caption = caption(title, gpu, &[]);
     // The clock of the profile is a fact, not a what-if.
     caption.assumptions = vec![peaks];
-    Some(Roofline { caption, memory, compute, points: points.collect() })
+    Some(Roofline { caption, memory, compute, frame: frame(&roofs_at_clock), points: points.collect() })
 }
 
 /// Samples of a tail figure; more make no visible difference.
@@ -163,27 +184,34 @@ pub fn tail_figure(analysis: &Analysis) -> Tail {
         TailSample { blocks, time_us: time.estimate.get() * 1e6, utilization_pct: plan.utilization() * 100.0 }
     });
     let kernel = &analysis.launch.kernel.name;
+    let words = analysis.gpu.limits.words();
     let per = format!("{} SMs x {} per SM = {} blocks per wave", plan.sms, plan.blocks_per_sm, grouped(wave));
     Tail {
         caption: caption(
             &format!("Tail effect: {kernel}"),
             &analysis.gpu,
-            &[&per, "equal blocks, work per block unchanged"],
+            &[&words.say(&per), &words.say("equal blocks, work per block unchanged")],
         ),
         samples: samples.collect(),
         wave_blocks: wave,
+        words,
         current: (plan.blocks <= last).then_some(plan.blocks),
     }
 }
 
-/// Occupancy against threads per block, registers and shared memory, as NVIDIA's calculator shows it.
+/// Occupancy against threads per block, registers and shared memory, as NVIDIA's calculator shows it; absent for a CPU,
+/// whose cores have none.
 pub fn occupancy_figure(
     title: &str,
     device: &str,
     changes: &[String],
     limits: &Limits,
     resources: &Resources,
-) -> OccupancyPanels {
+) -> Option<OccupancyPanels> {
+    if matches!(limits, Limits::Core) {
+        return None;
+    }
+    let words = limits.words();
     let percent = |r: Resources| occupancy(limits, &r).fraction() * 100.0;
     let now = percent(*resources);
     let warp = limits.warp_size();
@@ -197,7 +225,7 @@ pub fn occupancy_figure(
         (f64::from(bytes) / 1024.0, percent(Resources { static_shared: 0, dynamic_shared: bytes, ..*resources }))
     });
     let panel = |x_label: &str, steps: Vec<(f64, f64)>, x: f64| Panel {
-        x_label: x_label.into(),
+        x_label: words.say(x_label),
         steps,
         current: Some((x, now)),
         note: None,
@@ -209,11 +237,11 @@ pub fn occupancy_figure(
         resources.registers_per_thread,
         significant(f64::from(resources.shared()) / 1024.0, 4)
     );
-    OccupancyPanels {
+    Some(OccupancyPanels {
         caption: Caption {
             title: title.into(),
             gpu: device.into(),
-            assumptions: what_ifs.chain([setting, "each panel varies one of them".into()]).collect(),
+            assumptions: what_ifs.chain([words.say(&setting), "each panel varies one of them".into()]).collect(),
             version: env!("CARGO_PKG_VERSION").into(),
         },
         panels: vec![
@@ -221,7 +249,7 @@ pub fn occupancy_figure(
             panel("Registers per thread", registers.collect(), f64::from(resources.registers_per_thread)),
             panel("Shared memory per block (KiB)", shared.collect(), f64::from(resources.shared()) / 1024.0),
         ],
-    }
+    })
 }
 
 /// Most kernels of one figure of times; what is longest matters most, and a longer figure is no figure.

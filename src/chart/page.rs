@@ -53,7 +53,7 @@ pub(super) fn open(caption: &Caption, subtitle: &str, theme: Theme, body_height:
 fn footer(caption: &Caption, room: f64) -> Vec<(String, Align)> {
     let mut words = Vec::new();
     if !caption.gpu.is_empty() {
-        words.push(format!("GPU: {}.", caption.gpu));
+        words.push(format!("Device: {}.", caption.gpu));
     }
     if !caption.assumptions.is_empty() {
         words.push(format!("Assumptions: {}.", caption.assumptions.join("; ")));

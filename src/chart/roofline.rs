@@ -6,6 +6,7 @@ mod domain;
 mod points;
 mod roofs;
 
+use super::axis::power;
 use super::canvas::{Align, Canvas, Mark, Stroke, Type};
 use super::data::{Table, cell, optional};
 use super::geometry::Rect;
@@ -82,12 +83,14 @@ pub struct Roofline {
     pub memory: Vec<MemoryRoof>,
     /// Peak rates.
     pub compute: Vec<ComputeRoof>,
+    /// Peak rates in FLOP per second that the axes make room for, drawn or not: one GPU keeps its axes.
+    pub frame: Vec<f64>,
     /// Kernels; those without a positive, finite place are in the data only.
     pub points: Vec<RooflinePoint>,
 }
 
 impl Bound {
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Math => "math-bound",
             Self::Memory => "memory-bound",
@@ -95,7 +98,7 @@ impl Bound {
         }
     }
 
-    fn mark(self) -> Mark {
+    pub(super) fn mark(self) -> Mark {
         match self {
             Self::Math => Mark::Circle,
             Self::Memory => Mark::Square,
@@ -103,7 +106,7 @@ impl Bound {
         }
     }
 
-    fn ink(self, palette: &Palette) -> Rgb {
+    pub(super) fn ink(self, palette: &Palette) -> Rgb {
         match self {
             Self::Math => palette.math,
             Self::Memory => palette.memory,
@@ -145,6 +148,14 @@ impl Roofline {
         Some(roof.flops_per_second / memory)
     }
 
+    /// A warning where kernels lie outside the axes that every roofline of this GPU has, so that they were extended.
+    fn wider(&self) -> Option<String> {
+        let usual = Domain::of(&Self { points: Vec::new(), ..self.clone() });
+        let count = self.points.iter().filter(|p| p.drawable() && !usual.holds(p)).count();
+        let plural = if count == 1 { "1 point needs" } else { &format!("{count} points need") };
+        (count > 0).then(|| format!("wider axes than usual for this GPU: {plural} them"))
+    }
+
     fn description(&self) -> String {
         let unit = Domain::of(self).unit;
         let rate = |v: f64| format!("{} {}FLOP/s", significant(v / unit.1, 4), unit.0);
@@ -175,6 +186,11 @@ impl Roofline {
             "bandwidth_byte_per_s",
             "sustained_byte_per_s",
         ]);
+        // With its frame, the figure can be drawn again as it is.
+        let domain = Domain::of(self);
+        for (name, x, y) in [("axes from", domain.x.0, domain.y.0), ("axes to", domain.x.1, domain.y.1)] {
+            table.row(&[name, "", "", "", "", &cell(power(x)), &cell(power(y) * domain.unit.1), "", ""]);
+        }
         for m in &self.memory {
             let (bandwidth, sustained) = (cell(m.bytes_per_second), optional(m.sustained));
             table.row(&["memory roof", "", &m.label, "", "", "", "", &bandwidth, &sustained]);
@@ -191,7 +207,9 @@ impl Roofline {
 
     pub(super) fn canvas(&self, theme: Theme) -> Canvas {
         let subtitle = "Roofs are dense peaks and theoretical bandwidths; a point has the colour of what bounds it";
-        let (mut canvas, body) = page::open(&self.caption, subtitle, theme, 520.0);
+        let mut caption = self.caption.clone();
+        caption.assumptions.extend(self.wider());
+        let (mut canvas, body) = page::open(&caption, subtitle, theme, 520.0);
         let margin = roofs::margin(&self.compute);
         let plot = Rect::new(body.x0 + 62.0, body.y0 + 32.0, body.x1 - margin, body.y1 - 46.0);
         let domain = Domain::of(self);

@@ -6,7 +6,10 @@ use super::data::{Table, cell};
 use super::geometry::{Point, Rect, Segment};
 use super::labels::{self, Surroundings, Wanted};
 use super::{Caption, Chart, Theme, page};
-use crate::units::{Seconds, grouped, significant};
+use crate::{
+    gpu::Words,
+    units::{Seconds, grouped, significant},
+};
 
 /// Time and utilization of one launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +31,8 @@ pub struct Tail {
     pub samples: Vec<TailSample>,
     /// Blocks that run at once; each multiple is marked. 0 marks none.
     pub wave_blocks: u64,
+    /// What the vendor calls blocks.
+    pub words: Words,
     /// Blocks of the launch in question; marked, with its values where a sample has them.
     pub current: Option<u64>,
 }
@@ -37,10 +42,11 @@ impl Tail {
     pub fn draw(&self, theme: Theme) -> Chart {
         let canvas = self.canvas(theme);
         let waves = grouped(self.wave_blocks);
-        let mut text = format!("Time and utilization against the number of blocks. {waves} blocks are one wave.");
+        let text = format!("Time and utilization against the number of blocks. {waves} blocks are one wave.");
+        let mut text = self.words.say(&text);
         if let Some(now) = self.current_sample() {
             let (time, used) = (Seconds(now.time_us * 1e-6), significant(now.utilization_pct, 3));
-            text += &format!(" {}: {time} at {used} % utilization.", blocks_text(now.blocks));
+            text += &format!(" {}: {time} at {used} % utilization.", self.blocks_text(now.blocks));
         }
         page::close(&canvas, &self.caption, &text, self.csv())
     }
@@ -64,8 +70,8 @@ impl Tail {
         let subtitle = match self.wave_blocks {
             0 => "A last wave that is partly empty takes as long as a full one".to_string(),
             n => format!(
-                "A last wave that is partly empty takes as long as a full one; one wave is {} blocks",
-                grouped(n)
+                "A last wave that is partly empty takes as long as a full one; one wave is {}",
+                self.blocks_text(n)
             ),
         };
         let (mut canvas, body) = page::open(&self.caption, &subtitle, theme, 500.0);
@@ -91,12 +97,12 @@ impl Tail {
             (time_panel.x1, time_panel.y1),
             Stroke::new(canvas.palette.axis, 1),
         );
-        x.draw_below(&mut canvas, use_panel, "Blocks in the grid");
+        x.draw_below(&mut canvas, use_panel, &self.words.say("Blocks in the grid"));
 
         let now = self.current_sample();
         let times = |s: &TailSample| (x.place(s.blocks as f64), time.place(s.time_us));
         let uses = |s: &TailSample| (x.place(s.blocks as f64), used.place(s.utilization_pct.min(100.0)));
-        let name = now.map(|s| format!("{}: {}", blocks_text(s.blocks), Seconds(s.time_us * 1e-6)));
+        let name = now.map(|s| format!("{}: {}", self.blocks_text(s.blocks), Seconds(s.time_us * 1e-6)));
         let share = now.map(|s| format!("{} %", significant(s.utilization_pct, 3)));
         if let Some(blocks) = self.current {
             let at = x.place(blocks as f64);
@@ -104,7 +110,7 @@ impl Tail {
             canvas.line((at, time_panel.y0), (at, time_panel.y1), stroke);
             canvas.line((at, use_panel.y0), (at, use_panel.y1), stroke);
             if now.is_none() {
-                name_unsampled(&mut canvas, time_panel, at, &blocks_text(blocks));
+                name_unsampled(&mut canvas, time_panel, at, &self.blocks_text(blocks));
             }
         }
         let points: Vec<Point> = samples.iter().map(times).collect();
@@ -112,6 +118,11 @@ impl Tail {
         let points: Vec<Point> = samples.iter().map(uses).collect();
         curve(&mut canvas, use_panel, &points, now.as_ref().map(uses), share);
         canvas
+    }
+
+    /// "1 block", "2 workgroups".
+    fn blocks_text(&self, count: u64) -> String {
+        self.words.say(&if count == 1 { "1 block".into() } else { format!("{} blocks", grouped(count)) })
     }
 
     /// Light lines at whole waves, named above the upper panel as far as there is room.
@@ -145,11 +156,6 @@ impl Tail {
 /// "1 wave", "2 waves".
 fn waves_text(count: f64) -> String {
     if count == 1.0 { "1 wave".into() } else { format!("{} waves", grouped(count as u64)) }
-}
-
-/// "1 block", "2 blocks".
-fn blocks_text(count: u64) -> String {
-    if count == 1 { "1 block".into() } else { format!("{} blocks", grouped(count)) }
 }
 
 /// A sample that can be drawn.

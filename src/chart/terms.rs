@@ -173,12 +173,12 @@ fn range(low_us: f64, high_us: f64) -> String {
 }
 
 /// A time in microseconds as people read it, three significant digits.
-fn time(us: f64) -> String {
+pub(super) fn time(us: f64) -> String {
     let rounded: f64 = significant(us, 3).parse().unwrap_or(us);
     Seconds(rounded * 1e-6).to_string()
 }
 
 /// Unit of the axis and its size in microseconds.
-fn unit(longest_us: f64) -> (&'static str, f64) {
+pub(super) fn unit(longest_us: f64) -> (&'static str, f64) {
     [("s", 1e6), ("ms", 1e3), ("us", 1.0)].into_iter().find(|u| longest_us >= 10.0 * u.1).unwrap_or(("us", 1.0))
 }

@@ -1,5 +1,7 @@
 //! All figures over plain and awkward inputs: stable bytes, no text on another, none outside, complete data.
 
+mod comparisons;
+
 use super::canvas::Canvas;
 use super::geometry::Rect;
 use super::*;
@@ -66,7 +68,8 @@ fn point(label: &str, intensity: f64, tflops: f64, bound: Bound) -> RooflinePoin
 }
 
 fn roofline(points: Vec<RooflinePoint>) -> Roofline {
-    Roofline { caption: caption("Roofline of H100 SXM"), memory: memory(), compute: compute(), points }
+    let caption = caption("Roofline of H100 SXM");
+    Roofline { caption, memory: memory(), compute: compute(), points, frame: Vec::new() }
 }
 
 /// Numbers from 0 to 1, the same each time.
@@ -152,7 +155,7 @@ fn rooflines() -> Vec<(&'static str, Roofline)> {
 #[test]
 fn rooflines_are_tidy_and_stable() {
     for (name, chart) in rooflines() {
-        let rows = chart.points.len() + chart.memory.len() + chart.compute.len();
+        let rows = 2 + chart.points.len() + chart.memory.len() + chart.compute.len();
         assert_chart(name, &chart.canvas(Theme::Light), &|theme| chart.draw(theme), rows);
     }
 }
@@ -187,7 +190,13 @@ fn tail(wave_blocks: u64, range: std::ops::RangeInclusive<u64>, step: usize, us:
         time_us: us * waves(blocks) as f64,
         utilization_pct: 100.0 * blocks as f64 / (waves(blocks) * wave_blocks.max(1)).max(1) as f64,
     };
-    Tail { caption: caption("Tail effect"), samples: range.step_by(step).map(sample).collect(), wave_blocks, current }
+    Tail {
+        caption: caption("Tail effect"),
+        samples: range.step_by(step).map(sample).collect(),
+        wave_blocks,
+        current,
+        ..Tail::default()
+    }
 }
 
 fn tails() -> Vec<(&'static str, Tail)> {

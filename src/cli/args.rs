@@ -6,13 +6,13 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
 use super::world;
-use crate::gpu::{Catalog, Gpu, Override};
+use crate::gpu::{Catalog, Gpu, Override, split_profile};
 
 /// Which GPUs to use.
 #[derive(Args, Clone, Debug)]
 pub struct GpuArgs {
-    /// GPU by name, alias or file (see `gpus list`)
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    /// GPU by name, alias or file (see `gpus list`), or a MIG slice of it, as in a100-sxm4-80gb:3g.40gb
+    #[arg(long, value_name = "NAME|FILE.toml[:MIG]")]
     pub gpu: Vec<String>,
     #[command(flatten)]
     pub folder: GpuFolder,
@@ -86,10 +86,17 @@ impl GpuArgs {
 
 /// A GPU by file or name.
 fn one(catalog: &Catalog, name: &str, set: &[Override]) -> Result<(Gpu, Option<String>)> {
-    let path = Path::new(name);
-    if path.extension().is_some_and(|e| e == "toml") {
+    let is_file = |name: &str| Path::new(name).extension().is_some_and(|e| e == "toml");
+    let (file, profile) = if is_file(name) { (name, None) } else { split_profile(name) };
+    if is_file(file) {
+        let path = Path::new(file);
         let text = world::read_text(path)?;
-        let gpu = catalog.read(&stem(path), &text, set).with_context(|| format!("`{name}`"))?;
+        let what = || format!("`{name}`");
+        let gpu = catalog.read(&stem(path), &text, set).with_context(what)?;
+        let gpu = match profile {
+            Some(profile) => catalog.slice(gpu, profile, set).with_context(what)?,
+            None => gpu,
+        };
         return Ok((gpu, None));
     }
     let found = catalog.find_with(name, set)?;
@@ -126,6 +133,8 @@ pub enum Format {
     Csv,
     /// A table to paste
     Markdown,
+    /// One page for a browser, with charts and a table that sorts
+    Html,
 }
 
 impl OutputArgs {
@@ -140,7 +149,7 @@ impl OutputArgs {
 pub struct ReportArgs {
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Folder for report and charts (SVG, PNG, and the data behind each as CSV)
+    /// Folder for the report in every form and the charts (SVG, PNG, and the data behind each as CSV)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Every kernel in full, also where there are many

@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::{
     EXIT_OK,
     args::GpuArgs,
+    compare::{self, DeviceArgs},
     input::{self, Input},
     show::{Outcome, write_chart},
     world,
@@ -18,23 +19,29 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
+    scenario::Scenario,
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
     /// Which chart
     kind: Kind,
-    /// Scenario (file or built-in name); for the roofline also an Nsight Compute CSV
-    #[arg(value_name = "FILE")]
-    file: String,
+    /// Scenario (file or built-in name); for the roofline also an Nsight Compute CSV, for `compare` also two of them
+    #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
+    files: Vec<String>,
     /// Kernel of the file, for charts of one kernel; the first one without it
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
     gpu: GpuArgs,
+    #[command(flatten)]
+    devices: DeviceArgs,
     /// File for the chart: .svg, .png or .csv (the data); SVG on standard output without it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The data behind the chart as CSV on standard output, instead of the drawing
+    #[arg(long, conflicts_with = "output")]
+    data: bool,
     /// Colours
     #[arg(long, value_enum, default_value = "light")]
     theme: ThemeArg,
@@ -50,6 +57,8 @@ enum Kind {
     Occupancy,
     /// The time that each resource alone would take
     Time,
+    /// Kernels on several GPUs and what-ifs; two profiles before and after
+    Compare,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -66,6 +75,7 @@ pub fn run(args: Args) -> Result<u8> {
     let chart = drawn(&args, theme)?;
     match &args.output {
         Some(path) => write_chart(path, &chart)?,
+        None if args.data => world::emit(None, chart.csv())?,
         None => world::emit(None, chart.svg())?,
     }
     Ok(EXIT_OK)
@@ -75,54 +85,89 @@ pub fn run(args: Args) -> Result<u8> {
 const NAMED: usize = 30;
 
 fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
-    let catalog = args.gpu.folder.catalog()?;
-    let mut outcome = Outcome::default();
-    match input::read(&args.file)? {
-        Input::Profile(file) => {
-            if args.kind != Kind::Roofline {
-                bail!("a profile gives a roofline; this chart needs a scenario");
+    if args.kind != Kind::Compare && (!args.devices.what_if.is_empty() || args.devices.baseline.is_some()) {
+        bail!("--what-if and --baseline are for the chart `compare`; --set changes the GPU of this one");
+    }
+    match args.kind {
+        Kind::Compare if args.kernel.is_some() => bail!("--kernel is for charts of one kernel: `compare` shows all"),
+        Kind::Compare => compare::chart(&args.files, &args.gpu, &args.devices, theme),
+        Kind::Roofline => match read(args)? {
+            Input::Profile(file) => {
+                let mut outcome = Outcome::default();
+                input::run_profile(file, &args.gpu, &args.gpu.folder.catalog()?, &mut outcome)?;
+                let figure = profile_roofline("Roofline of the profile", &outcome.judged);
+                let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
+                Ok(figure.context(why)?.draw(theme))
             }
-            input::run_profile(file, &args.gpu, &catalog, &mut outcome)?;
-            let figure = profile_roofline("Roofline of the profile", &outcome.judged);
-            let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
-            return Ok(figure.context(why)?.draw(theme));
+            Input::Scenario(scenario) => {
+                let found = Found::new(args, *scenario)?;
+                Ok(roofline_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
+            }
+        },
+        Kind::Time => {
+            let found = Found::read(args)?;
+            Ok(time_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
         }
-        Input::Scenario(scenario) => {
-            outcome.title = Some(scenario.title.clone());
-            let cases = input::cases(*scenario, &args.gpu, &catalog)?;
-            input::run_cases(&cases, true, &mut outcome);
+        Kind::Tail => Ok(tail_figure(&Found::read(args)?.chosen).draw(theme)),
+        Kind::Occupancy => {
+            let chosen = Found::read(args)?.chosen;
+            let title = format!("Occupancy: {}", chosen.launch.kernel.name);
+            let (gpu, resources) = (&chosen.gpu, &chosen.launch.kernel.resources);
+            let figure = occupancy_figure(&title, &gpu.name, &gpu.changes, &gpu.limits, resources);
+            let figure = figure.with_context(|| format!("{} is a CPU: its cores have no occupancy", gpu.name))?;
+            Ok(figure.draw(theme))
         }
     }
-    if let (true, Some(error)) = (outcome.analyses.is_empty(), outcome.errors.first()) {
-        bail!("{}", error.message);
+}
+
+/// The one file of a chart.
+fn read(args: &Args) -> Result<Input> {
+    match args.files.as_slice() {
+        [file] => input::read(file),
+        _ => bail!("this chart takes one file; two profiles are for `compare`"),
     }
-    let title = outcome.title.unwrap_or_default();
-    let first = outcome.analyses.first().context("the scenario has no kernel")?;
-    let one_gpu: Vec<Analysis> = outcome
-        .analyses
-        .iter()
-        .filter(|a| a.gpu.id == first.gpu.id && a.gpu.changes == first.gpu.changes)
-        .cloned()
-        .collect();
-    let chosen = match &args.kernel {
-        None => first,
-        Some(name) => outcome.analyses.iter().find(|a| a.launch.kernel.name == *name).with_context(|| {
-            let names = outcome.analyses.iter().map(|a| a.launch.kernel.name.as_str());
-            let names: Vec<&str> = names.take(NAMED).collect();
-            format!("the scenario has no kernel `{name}`; it has {}", names.join(", "))
-        })?,
-    };
-    Ok(match args.kind {
-        Kind::Roofline => roofline_figure(&title, &one_gpu).context("nothing to draw")?.draw(theme),
-        Kind::Time => time_figure(&title, &one_gpu).context("nothing to draw")?.draw(theme),
-        Kind::Tail => tail_figure(chosen).draw(theme),
-        Kind::Occupancy => occupancy_figure(
-            &format!("Occupancy: {}", chosen.launch.kernel.name),
-            &chosen.gpu.name,
-            &chosen.gpu.changes,
-            &chosen.gpu.limits,
-            &chosen.launch.kernel.resources,
-        )
-        .draw(theme),
-    })
+}
+
+/// Launches of a scenario that a chart shows.
+struct Found {
+    title: String,
+    /// All on the first GPU.
+    one_gpu: Vec<Analysis>,
+    /// The first one, or that of `--kernel`.
+    chosen: Analysis,
+}
+
+impl Found {
+    fn read(args: &Args) -> Result<Self> {
+        match read(args)? {
+            Input::Profile(_) => bail!("a profile gives a roofline; this chart needs a scenario"),
+            Input::Scenario(scenario) => Self::new(args, *scenario),
+        }
+    }
+
+    fn new(args: &Args, scenario: Scenario) -> Result<Self> {
+        let mut outcome = Outcome::default();
+        let title = scenario.title.clone();
+        let cases = input::cases(scenario, &args.gpu, &args.gpu.folder.catalog()?)?;
+        input::run_cases(&cases, true, &mut outcome);
+        if let (true, Some(error)) = (outcome.analyses.is_empty(), outcome.errors.first()) {
+            bail!("{}", error.message);
+        }
+        let first = outcome.analyses.first().context("the scenario has no kernel")?;
+        let one_gpu: Vec<Analysis> = outcome
+            .analyses
+            .iter()
+            .filter(|a| a.gpu.id == first.gpu.id && a.gpu.changes == first.gpu.changes)
+            .cloned()
+            .collect();
+        let chosen = match &args.kernel {
+            None => first,
+            Some(name) => outcome.analyses.iter().find(|a| a.launch.kernel.name == *name).with_context(|| {
+                let names = outcome.analyses.iter().map(|a| a.launch.kernel.name.as_str());
+                let names: Vec<&str> = names.take(NAMED).collect();
+                format!("the scenario has no kernel `{name}`; it has {}", names.join(", "))
+            })?,
+        };
+        Ok(Self { title, one_gpu, chosen: chosen.clone() })
+    }
 }

@@ -1,12 +1,10 @@
-//! `--fail-if 'tail_cost > 20'`: a check on the fields of a report, for continuous integration.
-
-use std::str::FromStr;
+//! `--fail-if 'tail_cost > 20'`: a check on the fields of a report or comparison, for continuous integration.
 
 use anyhow::Result;
 
-use crate::report::KernelReport;
+use crate::{report::KernelReport, units::significant};
 
-/// A comparison of a report field with a number.
+/// A comparison of a field with a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     text: String,
@@ -15,7 +13,7 @@ pub struct Check {
     number: f64,
 }
 
-/// Short names for the fields that people check most.
+/// Short names for the fields of a report that people check most.
 const SHORT: [(&str, &str); 6] = [
     ("percent_of_roof", "roof_pct"),
     ("tail_cost", "tail_cost_pct"),
@@ -25,12 +23,44 @@ const SHORT: [(&str, &str); 6] = [
     ("measured", "measured_us"),
 ];
 
+/// Units of the fields of a report that no number can be compared with.
+const NOT_NUMBERS: [&str; 6] = ["text", "word", "words", "sentence", "sentences", "list"];
+
+/// The fields that a check may name.
+pub struct Fields {
+    /// What has the fields, with the page that documents them.
+    pub of: &'static str,
+    /// Short names and the fields that they stand for.
+    pub short: &'static [(&'static str, &'static str)],
+    /// Fields, and whether they are numbers.
+    pub known: Vec<(&'static str, bool)>,
+}
+
+impl Fields {
+    /// The fields of a report's kernels.
+    pub fn of_report() -> Self {
+        let known = KernelReport::FIELDS.iter().map(|(name, unit, _)| (*name, !NOT_NUMBERS.contains(unit)));
+        Self { of: "a report (docs/report.md)", short: &SHORT, known: known.collect() }
+    }
+
+    /// The short names, and the fields that look like `name`; where there are few, all fields.
+    fn names(&self, name: &str) -> String {
+        let numbers = self.known.iter().filter(|(_, number)| *number).map(|(known, _)| *known);
+        let short: Vec<&str> = self.short.iter().map(|s| s.0).collect();
+        let near: Vec<&str> = match self.known.len() {
+            0..=40 => numbers.collect(),
+            _ => numbers.filter(|f| strsim::jaro_winkler(f, name) > 0.75).take(5).collect(),
+        };
+        let near = if near.is_empty() { String::new() } else { format!("; fields: {}", near.join(", ")) };
+        format!("short names: {}{near}", short.join(", "))
+    }
+}
+
 const OPERATORS: [&str; 6] = ["<=", ">=", "==", "!=", "<", ">"];
 
-impl FromStr for Check {
-    type Err = anyhow::Error;
-
-    fn from_str(text: &str) -> Result<Self> {
+impl Check {
+    /// Reads `FIELD OPERATOR NUMBER`, where FIELD is one of `fields`.
+    pub fn parse(text: &str, fields: &Fields) -> Result<Self> {
         let form = || {
             anyhow::anyhow!(
                 "--fail-if `{text}`: write FIELD OPERATOR NUMBER, such as 'percent_of_roof < 60' (operators {})",
@@ -48,50 +78,29 @@ impl FromStr for Check {
         if number.is_nan() {
             return Err(form());
         }
-        let name = SHORT.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
-        match KernelReport::FIELDS.iter().find(|(known, ..)| *known == name) {
-            None => anyhow::bail!(
-                "--fail-if: a report has no field `{field}`; take one of docs/report.md ({})",
-                names(name)
-            ),
-            Some((_, unit, _)) if NOT_NUMBERS.contains(unit) => {
-                anyhow::bail!("--fail-if `{text}`: `{name}` is no number ({})", names(name))
+        let name = fields.short.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
+        match fields.known.iter().find(|(known, _)| *known == name) {
+            None => anyhow::bail!("--fail-if: no field `{field}` in {} ({})", fields.of, fields.names(name)),
+            Some((_, false)) => {
+                anyhow::bail!("--fail-if `{text}`: `{name}` is no number ({})", fields.names(name))
             }
             Some(_) => {}
         }
         Ok(Self { text: text.trim().into(), field: name.into(), operator, number })
     }
-}
 
-/// Units of the fields that no number can be compared with.
-const NOT_NUMBERS: [&str; 6] = ["text", "word", "words", "sentence", "sentences", "list"];
-
-/// The short names, and the fields that look like `name`.
-fn names(name: &str) -> String {
-    let short: Vec<&str> = SHORT.iter().map(|s| s.0).collect();
-    let near: Vec<&str> =
-        KernelReport::FIELDS.iter().map(|f| f.0).filter(|f| strsim::jaro_winkler(f, name) > 0.75).take(5).collect();
-    let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
-    format!("short names: {}{near}", short.join(", "))
-}
-
-fn numbers(kernel: &KernelReport) -> Option<serde_json::Map<String, serde_json::Value>> {
-    match serde_json::to_value(kernel).ok()? {
-        serde_json::Value::Object(fields) => Some(fields),
-        _ => None,
+    /// All checks of a command.
+    pub fn parse_all(texts: &[String], fields: &Fields) -> Result<Vec<Self>> {
+        texts.iter().map(|text| Self::parse(text, fields)).collect()
     }
-}
 
-impl Check {
-    /// What to say when the check holds for this kernel; `None` when it does not, or the field is not known for it.
-    pub fn fails(&self, kernel: &KernelReport) -> Result<Option<String>> {
-        let value = numbers(kernel).and_then(|f| f.get(&self.field).cloned()).unwrap_or_default();
-        let Some(value) = value.as_f64() else {
-            if value.is_null() {
-                return Ok(None);
-            }
-            anyhow::bail!("--fail-if `{}`: `{}` is not a number", self.text, self.field);
-        };
+    /// The field that is checked.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+
+    /// What to say when the check holds for `value` of `subject`; `None` when it does not.
+    pub fn fails(&self, subject: &str, value: f64) -> Option<String> {
         let holds = match self.operator {
             "<" => value < self.number,
             "<=" => value <= self.number,
@@ -100,7 +109,23 @@ impl Check {
             "==" => value == self.number,
             _ => value != self.number,
         };
-        let shown = crate::units::significant(value, 6);
-        Ok(holds.then(|| format!("{}: {} = {shown} ({})", kernel.kernel, self.field, self.text)))
+        holds.then(|| format!("{subject}: {} = {} ({})", self.field, significant(value, 6), self.text))
+    }
+
+    /// The same for a kernel of a report; also `None` where the field is not known for it.
+    pub fn fails_report(&self, kernel: &KernelReport) -> Result<Option<String>> {
+        let value = numbers(kernel).and_then(|f| f.get(&self.field).cloned()).unwrap_or_default();
+        match value.as_f64() {
+            Some(value) => Ok(self.fails(&kernel.kernel, value)),
+            None if value.is_null() => Ok(None),
+            None => anyhow::bail!("--fail-if `{}`: `{}` is not a number", self.text, self.field),
+        }
+    }
+}
+
+fn numbers(kernel: &KernelReport) -> Option<serde_json::Map<String, serde_json::Value>> {
+    match serde_json::to_value(kernel).ok()? {
+        serde_json::Value::Object(fields) => Some(fields),
+        _ => None,
     }
 }

@@ -1,25 +1,32 @@
-//! `compare`: one scenario on several GPUs side by side, or two profiles before and after.
+//! `compare`: one scenario on several GPUs and what-ifs side by side, or two profiles before and after.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod before_after;
+mod columns;
+mod devices;
+mod grid;
+mod profiles;
+mod side;
 
-use anyhow::{Result, bail};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
-use rayon::prelude::*;
 
 use super::{
     EXIT_CHECK, EXIT_OK,
-    args::{GpuArgs, OutputArgs},
+    args::{Format, GpuArgs, OutputArgs},
+    check::{Check, Fields},
     input::{self, Input},
-    table::{Cell, Table},
+    show::{NamedChart, write_files},
     world,
 };
 use crate::{
-    analysis::Analysis,
-    launch::LaunchError,
-    profile::{ObservedKernel, Profile, short_name},
-    scenario::Case,
-    units::{decimal, significant},
+    chart::{Chart, Theme},
+    report::{PageTable, Part, page},
+    scenario::WhatIf,
 };
+use devices::Devices;
+use profiles::{Profiles, Sort};
 
 #[derive(ClapArgs)]
 pub struct Args {
@@ -29,149 +36,119 @@ pub struct Args {
     #[command(flatten)]
     gpu: GpuArgs,
     #[command(flatten)]
+    devices: DeviceArgs,
+    /// Order of the kernels of two profiles [default: change]
+    #[arg(long, value_enum)]
+    sort: Option<Sort>,
+    #[command(flatten)]
     output: OutputArgs,
+    /// Folder for report and chart (SVG, PNG, and the data behind it as CSV)
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Exit with 1 when this holds for a row, such as 'speedup < 0.95', 'time_us > 100' or, for profiles, 'change_pct > 5'
+    #[arg(long, value_name = "EXPR")]
+    fail_if: Vec<String>,
+}
+
+/// Which devices stand side by side.
+#[derive(ClapArgs, Clone, Debug, Default)]
+pub struct DeviceArgs {
+    /// A further device beside each GPU: the GPU with these changes, such as 'more SMs: sm.count=144, memory.l2.capacity=60 MiB'
+    #[arg(long, value_name = "NAME: KEY=VALUE, ...")]
+    pub what_if: Vec<WhatIf>,
+    /// Device that has speed-up 1: a GPU, a what-if, or both as 'GPU, WHAT-IF'; the first one without it
+    #[arg(long, value_name = "DEVICE")]
+    pub baseline: Option<String>,
+}
+
+/// A finished comparison.
+trait Compared {
+    /// What checks may name.
+    fn fields(&self) -> Fields;
+    /// A message for each row that a check fails.
+    fn failures(&self, checks: &[Check]) -> Vec<String>;
+    /// The report in a format other than HTML.
+    fn render(&self, format: Format) -> Result<String>;
+    /// Title and tables of the page for a browser.
+    fn page(&self) -> (String, Vec<PageTable>);
+    /// The chart; absent where there is nothing to draw.
+    fn chart(&self, theme: Theme) -> Option<Chart>;
+    /// What was assumed and changed; Markdown and HTML have it inside.
+    fn notes(&self) -> &[String];
+    /// What could not be evaluated.
+    fn errors(&self) -> &[String];
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let mut inputs = args.files.iter().map(|f| input::read(f)).collect::<Result<Vec<_>>>()?.into_iter();
+    let found = compared(&args.files, &args.gpu, &args.devices, args.sort)?;
+    let checks = Check::parse_all(&args.fail_if, &found.fields())?;
+    let report = |format| if format == Format::Html { Ok(html(&*found)) } else { found.render(format) };
+    let rendered = report(args.output.format)?;
+    if let Some(folder) = &args.out {
+        let reports = [
+            ("report.json", report(Format::Json)?),
+            ("report.csv", report(Format::Csv)?),
+            ("report.md", report(Format::Markdown)?),
+            ("report.html", report(Format::Html)?),
+        ];
+        let named = |chart| NamedChart { name: "compare".into(), label: "Comparison".into(), chart };
+        let charts: Vec<_> = found.chart(Theme::Light).map(named).into_iter().collect();
+        write_files(folder, &reports, &charts, args.output.quiet)?;
+    }
+    args.output.emit(&rendered)?;
+    found.errors().iter().for_each(|error| world::note(false, error));
+    let told = args.output.quiet || matches!(args.output.format, Format::Markdown | Format::Html);
+    found.notes().iter().for_each(|note| world::note(told, note));
+    let failures = found.failures(&checks);
+    failures.iter().for_each(|message| world::note(false, &format!("check failed: {message}")));
+    Ok(if failures.is_empty() && found.errors().is_empty() { EXIT_OK } else { EXIT_CHECK })
+}
+
+/// The comparison as a page for a browser, with its chart, notes and errors inside.
+fn html(found: &dyn Compared) -> String {
+    let (title, tables) = found.page();
+    let list = |heading: &str, items: &[String]| Part::List { heading: heading.into(), items: items.to_vec() };
+    let chart = found.chart(Theme::Light);
+    let figure = chart.map(|c| Part::Figure { label: "Comparison".into(), svg: c.svg().to_owned() });
+    let tables = tables.into_iter().map(Part::Table);
+    let parts = [list("Errors", found.errors())].into_iter().chain(figure).chain(tables);
+    page(&title, &parts.chain([list("Notes", found.notes())]).collect::<Vec<_>>())
+}
+
+/// The chart of a comparison, for `chart compare`.
+pub fn chart(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, theme: Theme) -> Result<Chart> {
+    let found = compared(files, gpu, devices, None)?;
+    found.errors().iter().for_each(|error| world::note(false, error));
+    found.chart(theme).context("there is nothing to draw: the files hold no durations (`ncu --set basic` records them)")
+}
+
+fn compared(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, sort: Option<Sort>) -> Result<Box<dyn Compared>> {
+    let mut inputs = files.iter().map(|f| input::read(f)).collect::<Result<Vec<_>>>()?.into_iter();
     match (inputs.next(), inputs.next()) {
         (Some(Input::Scenario(scenario)), None) => {
-            let catalog = args.gpu.folder.catalog()?;
-            let cases = input::cases(*scenario, &args.gpu, &catalog)?;
-            let found: Vec<_> = cases.par_iter().map(|case| (case, case.analyse())).collect();
-            if let (false, Some((_, Err(error)))) = (found.iter().any(|(_, r)| r.is_ok()), found.first()) {
-                bail!("{error}");
+            if sort.is_some() {
+                bail!("--sort is for two profiles: a scenario keeps its order");
             }
-            args.output.emit(&devices(&found).render(args.output.format)?)?;
-            notes(&found, args.output.quiet);
-            Ok(if found.iter().all(|(_, result)| result.is_ok()) { EXIT_OK } else { EXIT_CHECK })
+            let catalog = gpu.folder.catalog()?;
+            let title = scenario.title.clone();
+            let cases = input::cases_with(*scenario, gpu, &devices.what_if, &catalog)?;
+            Ok(Box::new(Devices::new(title, &cases, devices.baseline.as_deref())?))
         }
         (Some(Input::Profile(before)), Some(Input::Profile(after))) => {
-            args.output.emit(&profiles(&before, &after).render(args.output.format)?)?;
-            Ok(EXIT_OK)
+            let given = [
+                ("--gpu", !gpu.gpu.is_empty()),
+                ("--set", !gpu.set.is_empty()),
+                ("--what-if", !devices.what_if.is_empty()),
+                ("--baseline", devices.baseline.is_some()),
+            ];
+            if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+                bail!("{option} is for a scenario: two profiles are compared as they were measured");
+            }
+            Ok(Box::new(Profiles::new(&before, &after, sort.unwrap_or_default())))
         }
         (Some(Input::Profile(_)), None) => {
             bail!("one profile was given: `compare` takes two, before and after (`analyze` takes one)")
         }
         _ => bail!("`compare` takes one scenario, or two profiles: not a mixture, and not two scenarios"),
-    }
-}
-
-type Found<'a> = (&'a Case, Result<Analysis, LaunchError>);
-
-/// What was changed and assumed, once each, and the launches that cannot run.
-fn notes(found: &[Found], quiet: bool) {
-    let mut said = BTreeSet::new();
-    let mut in_order: Vec<String> = Vec::new();
-    for (case, result) in found {
-        let name = case.what_if.as_ref().map_or_else(|| "what-if".to_owned(), |name| format!("what-if {name}"));
-        let changes = case.gpu.changes.iter().map(|c| format!("{name}: {c}"));
-        for note in changes.chain(case.assumptions.iter().map(|a| format!("assumed: {a}"))) {
-            if said.insert(note.clone()) {
-                in_order.push(note);
-            }
-        }
-        if let Err(error) = result {
-            world::note(false, &format!("{} on {}: {error}", case.label, case.gpu.id));
-        }
-    }
-    in_order.iter().for_each(|note| world::note(quiet, note));
-}
-
-/// One row per kernel and device; the speed-up is against the first device of the same kernel.
-fn devices(found: &[Found]) -> Table {
-    let mut first: BTreeMap<&str, f64> = BTreeMap::new();
-    let rows = found.iter().filter_map(|(case, result)| Some((case, result.as_ref().ok()?))).map(|(case, a)| {
-        let suffix = case.what_if.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
-        let kernel = case.label.strip_suffix(&suffix).unwrap_or(&case.label);
-        let device = match (&case.what_if, case.gpu.changes.is_empty()) {
-            (Some(name), _) => format!("{}, {name}", case.gpu.id),
-            (None, false) => format!("{}, --set", case.gpu.id),
-            (None, true) => case.gpu.id.clone(),
-        };
-        let time = a.time.estimate.get() * 1e6;
-        let base = *first.entry(kernel).or_insert(time);
-        let places = |value: f64, places| decimal(value, places).parse::<f64>().ok();
-        vec![
-            kernel.into(),
-            device.into(),
-            significant(time, 4).parse::<f64>().ok().into(),
-            places(base / time, 2).into(),
-            a.verdict.bound.word().into(),
-            places(a.launch.occupancy.fraction() * 100.0, 1).into(),
-            significant(a.schedule.waves(), 4).parse::<f64>().ok().into(),
-            places(a.time.tail_cost * 100.0, 1).into(),
-        ]
-    });
-    let rows = rows.collect();
-    Table {
-        columns: vec![
-            ("Kernel", "kernel"),
-            ("Device", "device"),
-            ("Time\nus", "time_us"),
-            ("Speed-up", "speedup"),
-            ("Bound", "bound"),
-            ("Occ.\n%", "theoretical_occupancy_pct"),
-            ("Waves", "waves"),
-            ("Tail\n%", "tail_cost_pct"),
-        ],
-        rows,
-    }
-}
-
-/// Kernels by name and by how often the name came before, so that repeated launches meet their partners.
-fn keyed(profile: &Profile) -> Vec<((String, usize), &ObservedKernel)> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut all = Vec::new();
-    for kernel in &profile.kernels {
-        let count = seen.entry(&kernel.name).or_default();
-        all.push(((kernel.name.clone(), *count), kernel));
-        *count += 1;
-    }
-    all
-}
-
-fn profiles(before: &Profile, after: &Profile) -> Table {
-    let old = keyed(before);
-    let new: BTreeMap<_, _> = keyed(after).into_iter().collect();
-    let known: BTreeMap<_, _> = old.iter().cloned().collect();
-    let us = |k: Option<&&ObservedKernel>| k.and_then(|k| k.duration).map(|d| d.get() * 1e6);
-    let row = |key: &(String, usize), old: Option<&&ObservedKernel>, new: Option<&&ObservedKernel>| {
-        let name = short_name(&key.0) + &if key.1 > 0 { format!(" #{}", key.1 + 1) } else { String::new() };
-        let speedup = us(old).zip(us(new)).filter(|(_, n)| *n > 0.0).map(|(o, n)| o / n);
-        let note = match (old, new) {
-            (Some(_), None) => "only before",
-            (None, Some(_)) => "only after",
-            _ => "",
-        };
-        vec![
-            name.into(),
-            us(old).into(),
-            us(new).into(),
-            speedup.map(|s| (s * 1e3).round() / 1e3).into(),
-            old.and_then(|k| k.theoretical_occupancy_pct).into(),
-            new.and_then(|k| k.theoretical_occupancy_pct).into(),
-            old.and_then(|k| k.registers_per_thread).into(),
-            new.and_then(|k| k.registers_per_thread).into(),
-            note.into(),
-        ]
-    };
-    let mut rows: Vec<Vec<Cell>> = old.iter().map(|(key, kernel)| row(key, Some(kernel), new.get(key))).collect();
-    rows.extend(
-        new.iter().filter(|(key, _)| !known.contains_key(*key)).map(|(key, kernel)| row(key, None, Some(kernel))),
-    );
-    Table {
-        columns: vec![
-            ("Kernel", "kernel"),
-            ("Before\nus", "before_us"),
-            ("After\nus", "after_us"),
-            ("Speed-up", "speedup"),
-            ("Occ. %\nbefore", "before_occupancy_pct"),
-            ("Occ. %\nafter", "after_occupancy_pct"),
-            ("Regs\nbefore", "before_registers"),
-            ("Regs\nafter", "after_registers"),
-            ("", "note"),
-        ],
-        rows,
     }
 }

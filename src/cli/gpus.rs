@@ -1,4 +1,7 @@
-//! `gpus list / show / check`: the catalog and a user's own files.
+//! `gpus list / show / limits / check`: the catalog and a user's own files.
+
+mod limits;
+mod mig;
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -7,7 +10,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use super::{
     EXIT_CHECK, EXIT_OK,
-    args::{GpuFolder, OutputArgs, stem},
+    args::{Format, GpuFolder, OutputArgs, stem},
     table::Table,
     world,
 };
@@ -33,15 +36,26 @@ enum Command {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// A GPU's file with its sources, and the peaks and ridge points derived from it; a start for your own: > mine.toml
+    /// A GPU's file with its sources, the peaks and ridge points derived from it, and its MIG profiles; a start for your
+    /// own: > mine.toml
     Show {
-        /// Name or alias
+        /// Name or alias, or NAME:PROFILE for a MIG slice
         name: String,
         #[command(flatten)]
         folder: GpuFolder,
         /// File for the result
         #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
+    },
+    /// What a block may use and an SM holds, per compute capability and gfx target (workgroup and CU or WGP there)
+    Limits {
+        /// Targets such as 8.6 or gfx942; without any, all that are known
+        #[arg(value_name = "TARGET")]
+        targets: Vec<String>,
+        #[command(flatten)]
+        folder: GpuFolder,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Compare derived with published peaks, of your files or of all built-in ones; exit code 1 above 2 %
     Check {
@@ -59,6 +73,11 @@ pub fn run(args: Args) -> Result<u8> {
     match args.command {
         Command::List { folder, output } => list(&folder.catalog()?, &output),
         Command::Show { name, folder, output } => show(&folder.catalog()?, &name, output),
+        Command::Limits { targets, folder, output } => {
+            let table = limits::table(&folder.catalog()?, &targets)?;
+            output.emit(&table.titled("Limits of a block and an SM", output.format)?)?;
+            Ok(EXIT_OK)
+        }
         Command::Check { files, output } => check(&files, &output),
     }
 }
@@ -101,14 +120,18 @@ fn list(catalog: &Catalog, output: &OutputArgs) -> Result<u8> {
         ],
         rows: rows.collect(),
     };
-    output.emit(&table.render(output.format)?)?;
+    output.emit(&table.titled("GPUs", output.format)?)?;
     Ok(EXIT_OK)
 }
 
 fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
     let found = catalog.find(name)?;
     let gpu = &found.gpu;
-    let mut text = catalog.text(&gpu.id).unwrap_or_default().trim_end().to_owned();
+    let mut text = match &gpu.mig {
+        Some(slice) => mig::slice(gpu, slice)?,
+        None => catalog.text(&gpu.id).unwrap_or_default().to_owned(),
+    };
+    text.truncate(text.trim_end().len());
     text += "\n\n# Derived from the figures above; FMA = 2 operations; the ridge is where DRAM and peak meet.\n";
     writeln!(text, "# {:<42} {:>9} {:>10}  ridge", "TFLOP/s (TOP/s)", "datasheet", "sustained")?;
     if let Some(assumption) = &found.assumption {
@@ -129,6 +152,9 @@ fn show(catalog: &Catalog, name: &str, output: Option<PathBuf>) -> Result<u8> {
         writeln!(text, "# {missing}")?;
     }
     writeln!(text, "# constants of the time model: {}", gpu.calibration.of)?;
+    if let Some(table) = catalog.mig(gpu) {
+        text += &mig::profiles(catalog, gpu, table)?;
+    }
     world::emit(output.as_deref(), &text)?;
     Ok(EXIT_OK)
 }
@@ -144,8 +170,10 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         })
         .collect::<Result<_>>()?;
     let gpus: Vec<&Gpu> = if files.is_empty() { catalog.gpus().collect() } else { own.iter().collect() };
-    let mut rows = Vec::new();
+    let (mut rows, mut reasons) = (Vec::new(), Vec::new());
     let mut failed = 0;
+    // Sentences would crush the columns of a table for people; they follow below it.
+    let below = output.format == Format::Text;
     for gpu in &gpus {
         for (pipe, published) in gpu.published.peaks() {
             let derived = gpu.peak(pipe);
@@ -154,6 +182,10 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
             let known = deviations.iter().find(|d| d.gpu == gpu.id && d.peak == name);
             let verdict = match (difference, known) {
                 (Some(d), _) if d.abs() <= TOLERANCE => "ok".to_owned(),
+                (_, Some(known)) if below => {
+                    reasons.push(format!("{} {name}: {}", gpu.id, known.reason));
+                    "named deviation".into()
+                }
                 (_, Some(known)) => format!("named deviation: {}", known.reason),
                 (None, None) => "no rate for this peak".to_owned(),
                 (Some(_), None) => "more than 2 % apart".to_owned(),
@@ -183,7 +215,12 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         ],
         rows,
     };
-    output.emit(&table.render(output.format)?)?;
+    let mut text = table.titled("Derived and published peaks", output.format)?;
+    for reason in reasons {
+        let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
+        text += &format!("\n{}\n", textwrap::fill(&reason, options));
+    }
+    output.emit(&text)?;
     world::note(output.quiet, &format!("{count} peaks of {} GPU(s) checked, {failed} failed", gpus.len()));
     Ok(if failed > 0 { EXIT_CHECK } else { EXIT_OK })
 }

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::{args::GpuArgs, show::Outcome, world};
 use crate::{
-    gpu::{Catalog, Gpu},
+    gpu::Catalog,
     profile::{self, device, judge},
     report::RowError,
-    scenario::{self, Case, Scenario},
+    scenario::{self, Case, Scenario, WhatIf},
 };
 
 /// What a file turned out to be.
@@ -92,30 +92,50 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
 }
 
 /// The cases of a scenario on its own GPUs, or on those named on the command line, with its what-ifs.
-pub fn cases(mut scenario: Scenario, gpus: &GpuArgs, catalog: &Catalog) -> Result<Vec<Case>> {
+pub fn cases(scenario: Scenario, gpus: &GpuArgs, catalog: &Catalog) -> Result<Vec<Case>> {
+    cases_with(scenario, gpus, &[], catalog)
+}
+
+/// The same, with what-ifs of the command line behind each GPU.
+pub fn cases_with(mut scenario: Scenario, gpus: &GpuArgs, what_ifs: &[WhatIf], catalog: &Catalog) -> Result<Vec<Case>> {
+    let wrong = |what_if: &WhatIf| format!("--what-if `{}`", what_if.name);
     if gpus.gpu.is_empty() && gpus.set.is_empty() {
+        for what_if in what_ifs {
+            // Tried here, so that a message names the option and not a line of the file.
+            for gpu in &scenario.gpus {
+                catalog.find_with(gpu, &what_if.set).with_context(|| wrong(what_if))?;
+            }
+            scenario.what_ifs.push(what_if.clone());
+        }
         return Ok(scenario.cases(catalog)?);
     }
-    let wanted =
-        GpuArgs { gpu: if gpus.gpu.is_empty() { scenario.gpus.clone() } else { gpus.gpu.clone() }, ..gpus.clone() };
-    let (resolved, assumptions) = wanted.resolve(catalog)?;
+    let named = if gpus.gpu.is_empty() { scenario.gpus.clone() } else { gpus.gpu.clone() };
     // Named GPUs replace those of the file, and with them its what-ifs: these were written for the file's GPUs.
     scenario.what_ifs.clear();
     scenario.gpus = vec![super::args::DEFAULT_GPU.into()];
     let template = scenario.cases(catalog)?;
-    let on = |gpu: &Gpu| {
-        let gpu = std::sync::Arc::new(gpu.clone());
-        let cases: Vec<Case> = template
-            .iter()
-            .map(|case| {
+    let mut cases = Vec::new();
+    for name in named {
+        for what_if in std::iter::once(None).chain(what_ifs.iter().map(Some)) {
+            let mut wanted = GpuArgs { gpu: vec![name.clone()], ..gpus.clone() };
+            wanted.set.extend(what_if.iter().flat_map(|w| w.set.clone()));
+            let (gpu, assumptions) = match what_if {
+                Some(what_if) => wanted.resolve_one(catalog).with_context(|| wrong(what_if))?,
+                None => wanted.resolve_one(catalog)?,
+            };
+            let gpu = std::sync::Arc::new(gpu);
+            cases.extend(template.iter().map(|case| {
                 let mut case = Case { gpu: gpu.clone(), expect: None, ..case.clone() };
+                if let Some(what_if) = what_if {
+                    case.label += &format!(" ({})", what_if.name);
+                    case.what_if = Some(what_if.name.clone());
+                }
                 case.assumptions.extend(assumptions.clone());
                 case
-            })
-            .collect();
-        cases
-    };
-    Ok(resolved.iter().flat_map(on).collect())
+            }));
+        }
+    }
+    Ok(cases)
 }
 
 /// Judges every launch of a profile.

@@ -8,12 +8,13 @@ use super::{
     show::{self, Outcome},
 };
 use crate::{
+    analysis::{Analysis, analyse},
     gpu::Pipe,
     kernel::Level,
     report::RowError,
     scenario::{AccessSpec, ConcurrencySpec, Dims, KernelSpec, Per, SharedSpec, TrafficSpec, WorkSpec},
     time::Timing,
-    units::{Bytes, Flops},
+    units::{Bytes, Flops, Seconds},
 };
 
 #[derive(ClapArgs)]
@@ -140,6 +141,9 @@ pub struct Args {
     /// Where the dependent accesses end
     #[arg(long, value_enum, default_value = "dram", help_heading = "Concurrency")]
     dependent_level: LevelArg,
+    /// Time that a device took for the launch: its rate is set against the roofs, and what lies above one is explained
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    measured: Option<Seconds>,
     /// Include what the host adds to a launch
     #[arg(long)]
     launch_overhead: bool,
@@ -161,6 +165,9 @@ enum LevelArg {
     Shared,
 }
 
+/// Measured times that can be meant, in seconds.
+const MEASURED: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
+
 fn operation(text: &str) -> Result<(Pipe, Flops), String> {
     let (pipe, amount) = text.split_once('=').ok_or("write UNIT=AMOUNT, such as vector.fp32=\"2 FLOP\"")?;
     let amount = amount.trim().trim_matches('"').parse().map_err(|e: crate::units::UnitError| e.to_string())?;
@@ -173,14 +180,17 @@ pub fn run(args: Args) -> Result<u8> {
     if args.name.trim().is_empty() {
         bail!("--name `{}`: give the kernel a name", args.name);
     }
+    if let Some(time) = args.measured.filter(|t| !MEASURED.contains(&t.get())) {
+        bail!("--measured {time}: a launch takes 1 ns to 1,000,000 s");
+    }
     let spec = args.spec();
     let (kernel, grid_blocks, assumed) = spec.build()?;
     assumptions.extend(assumed);
     let timing = if args.launch_overhead { Timing::Launch } else { Timing::Device };
     let mut outcome = Outcome { assumptions, ..Outcome::default() };
     for gpu in &gpus {
-        match crate::analysis::analyse(gpu, kernel.clone(), grid_blocks, timing) {
-            Ok(analysis) => outcome.add(analysis),
+        match analyse(gpu, kernel.clone(), grid_blocks, timing) {
+            Ok(analysis) => outcome.add(Analysis { measured: args.measured, ..analysis }),
             // One GPU: a launch that cannot run is the answer to the question, an error with its cure.
             Err(error) if gpus.len() == 1 => return Err(error).context("the launch is refused"),
             Err(error) => outcome.errors.push(RowError {

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, ReportArgs},
-    check::Check,
+    check::{Check, Fields},
     world,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
     profile::Judged,
-    report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, json, markdown, text},
+    report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
 };
 
 /// What a command found, in the order of its input.
@@ -74,7 +74,7 @@ impl Outcome {
 
 /// Prints the report, writes the charts of `--out`, and applies `--fail-if`.
 pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
-    let checks = args.fail_if.iter().map(|c| c.parse()).collect::<Result<Vec<Check>, _>>()?;
+    let checks = Check::parse_all(&args.fail_if, &Fields::of_report())?;
     if let (true, Some(first)) = (outcome.kernels.is_empty(), outcome.errors.first()) {
         let rest = outcome.errors.len() - 1;
         let more = if rest > 0 { format!(" ({rest} more launches could not be evaluated)") } else { String::new() };
@@ -88,15 +88,17 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
         ..Report::new(outcome.kernels.clone())
     };
     // All is rendered before anything is written.
-    let rendered = render(&report, args.output.format, args.full)?;
+    let drawn = args.out.is_some() || args.output.format == Format::Html;
+    let charts = if drawn { charts(&outcome) } else { Vec::new() };
+    let rendered = render(&report, &charts, args.output.format, args.full)?;
     if let Some(folder) = &args.out {
-        write_folder(folder, &outcome, &report, args.output.quiet)?;
+        write_folder(folder, &outcome, &charts, &report, args.output.quiet)?;
     }
     args.output.emit(&rendered)?;
     let mut code = if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK };
     for check in &checks {
         for kernel in &report.kernels {
-            if let Some(message) = check.fails(kernel)? {
+            if let Some(message) = check.fails_report(kernel)? {
                 world::note(false, &format!("check failed: {message}"));
                 code = EXIT_CHECK;
             }
@@ -105,8 +107,8 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
     Ok(code)
 }
 
-/// The report in a format.
-pub fn render(report: &Report, format: Format, full: bool) -> Result<String> {
+/// The report in a format; a page for a browser has the charts inside.
+fn render(report: &Report, charts: &[NamedChart], format: Format, full: bool) -> Result<String> {
     Ok(match format {
         Format::Text => {
             let compacted = compact(report);
@@ -116,20 +118,33 @@ pub fn render(report: &Report, format: Format, full: bool) -> Result<String> {
         Format::Json => json(report),
         Format::Csv => csv(report)?,
         Format::Markdown => markdown(report),
+        Format::Html => html(report, &inline(charts)),
     })
 }
 
-/// Report and charts as files; each chart with the data behind it. All are made before the first is written.
-fn write_folder(folder: &Path, outcome: &Outcome, report: &Report, quiet: bool) -> Result<()> {
-    let mut files = vec![
-        ("report.json".to_owned(), json(report).into_bytes()),
-        ("report.csv".to_owned(), csv(report)?.into_bytes()),
-        ("report.md".to_owned(), markdown(report).into_bytes()),
+/// Report and charts of an outcome as files.
+fn write_folder(folder: &Path, outcome: &Outcome, charts: &[NamedChart], report: &Report, quiet: bool) -> Result<()> {
+    let reports = [
+        ("report.json", json(report)),
+        ("report.csv", csv(report)?),
+        ("report.md", markdown(report)),
+        ("report.html", html(report, &inline(charts))),
     ];
-    let mut written: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
-    for (name, chart) in charts(outcome) {
+    write_files(folder, &reports, charts, quiet)?;
+    if outcome.uncharted > 0 {
+        let all = outcome.uncharted + outcome.analyses.len();
+        world::note(quiet, &format!("the charts show the first {} of {all} launches", outcome.analyses.len()));
+    }
+    Ok(())
+}
+
+/// Reports and charts as files, each chart with the data behind it. All are made before the first is written.
+pub fn write_files(folder: &Path, reports: &[(&str, String)], charts: &[NamedChart], quiet: bool) -> Result<()> {
+    let mut files: Vec<_> = reports.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+    let mut written: Vec<&str> = reports.iter().map(|(name, _)| *name).collect();
+    for NamedChart { name, chart, .. } in charts {
         for ending in ENDINGS {
-            files.push((format!("{name}.{ending}"), drawn(&chart, ending)?));
+            files.push((format!("{name}.{ending}"), drawn(chart, ending)?));
         }
         written.push(name);
     }
@@ -138,10 +153,6 @@ fn write_folder(folder: &Path, outcome: &Outcome, report: &Report, quiet: bool) 
         world::write(&folder.join(name), bytes)?;
     }
     world::note(quiet, &format!("written to {}: {}", folder.display(), written.join(", ")));
-    if outcome.uncharted > 0 {
-        let all = outcome.uncharted + outcome.analyses.len();
-        world::note(quiet, &format!("the charts show the first {} of {all} launches", outcome.analyses.len()));
-    }
     Ok(())
 }
 
@@ -174,37 +185,66 @@ fn drawn(chart: &Chart, ending: &str) -> Result<Vec<u8>> {
     }
 }
 
+/// A chart with the name of its files, and what a page calls it.
+pub struct NamedChart {
+    /// Name of its files, without ending.
+    pub name: String,
+    /// What it shows.
+    pub label: String,
+    /// The picture and the data behind it.
+    pub chart: Chart,
+}
+
+/// The charts as a page takes them.
+fn inline(charts: &[NamedChart]) -> Vec<(String, String)> {
+    charts.iter().map(|c| (c.label.clone(), c.chart.svg().to_owned())).collect()
+}
+
 /// The charts that an outcome supports: one roofline and time chart per GPU, tail and occupancy per kernel.
-fn charts(outcome: &Outcome) -> Vec<(String, Chart)> {
-    let mut charts = Vec::new();
+fn charts(outcome: &Outcome) -> Vec<NamedChart> {
+    let mut charts: Vec<NamedChart> = Vec::new();
+    let mut add = |name: String, label: String, chart: Chart| {
+        let name = unused(&charts, name);
+        charts.push(NamedChart { name, label, chart });
+    };
     let title = |what: &str| outcome.title.as_ref().map_or_else(|| what.to_owned(), |t| format!("{what}: {t}"));
     let groups = by_gpu(&outcome.analyses);
     for (index, group) in groups.iter().enumerate() {
         let suffix = if index > 0 { format!("-{}", index + 1) } else { String::new() };
+        let gpu = group.first().map_or(String::new(), |a| {
+            std::iter::once(&a.gpu.name).chain(&a.gpu.changes).cloned().collect::<Vec<_>>().join(", ")
+        });
         if let Some(figure) = roofline_figure(&title("Roofline"), group) {
-            charts.push((format!("roofline{suffix}"), figure.draw(Theme::Light)));
+            add(format!("roofline{suffix}"), format!("Roofline on {gpu}"), figure.draw(Theme::Light));
         }
         if let Some(figure) = time_figure(&title("Time by resource"), group) {
-            charts.push((format!("time{suffix}"), figure.draw(Theme::Light)));
+            add(format!("time{suffix}"), format!("Time by resource on {gpu}"), figure.draw(Theme::Light));
         }
     }
     for analysis in worth_a_tail(groups.first().map_or(&[], Vec::as_slice)) {
-        let name = unused(&charts, format!("tail-{}", file_name(&analysis.launch.kernel.name)));
-        charts.push((name, tail_figure(analysis).draw(Theme::Light)));
+        let kernel = &analysis.launch.kernel.name;
+        add(
+            format!("tail-{}", file_name(kernel)),
+            format!("Tail of {kernel}"),
+            tail_figure(analysis).draw(Theme::Light),
+        );
     }
     for analysis in least_occupied(groups.first().map_or(&[], Vec::as_slice)) {
+        let kernel = &analysis.launch.kernel;
+        let label = format!("Occupancy: {}", kernel.name);
         let figure = occupancy_figure(
-            &format!("Occupancy: {}", analysis.launch.kernel.name),
+            &label,
             &analysis.gpu.name,
             &analysis.gpu.changes,
             &analysis.gpu.limits,
-            &analysis.launch.kernel.resources,
+            &kernel.resources,
         );
-        let name = unused(&charts, format!("occupancy-{}", file_name(&analysis.launch.kernel.name)));
-        charts.push((name, figure.draw(Theme::Light)));
+        if let Some(figure) = figure {
+            add(format!("occupancy-{}", file_name(&kernel.name)), label, figure.draw(Theme::Light));
+        }
     }
     if let Some(figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
-        charts.push(("roofline-profile".into(), figure.draw(Theme::Light)));
+        add("roofline-profile".into(), "Roofline of the profile".into(), figure.draw(Theme::Light));
     }
     charts
 }
@@ -255,8 +295,8 @@ fn file_name(name: &str) -> String {
 }
 
 /// The name, numbered where a chart has it already: kernels whose names differ in other letters alone.
-fn unused(charts: &[(String, Chart)], name: String) -> String {
-    let taken = |name: &str| charts.iter().any(|(known, _)| known == name);
+fn unused(charts: &[NamedChart], name: String) -> String {
+    let taken = |name: &str| charts.iter().any(|c| c.name == name);
     if !taken(&name) {
         return name;
     }

@@ -5,6 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Drawn, 
 use serde_json::{Map, Value};
 
 use super::{args::Format, world};
+use crate::report::{PageCell, PageColumn, PageTable, Part, page};
 
 /// A cell: text, a number, or nothing known.
 #[derive(Clone, Debug)]
@@ -56,6 +57,12 @@ impl Cell {
         }
     }
 
+    /// What an unlimited count sorts by is above all numbers.
+    fn page(&self) -> PageCell {
+        let sort = if let Self::Number(number) = self { Some(*number) } else { None };
+        PageCell { text: self.text(), sort, ..PageCell::default() }
+    }
+
     fn json(&self) -> Value {
         match self {
             Self::Text(text) => text.as_str().into(),
@@ -82,9 +89,15 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table in a format.
+    /// The table in a format; a page for a browser is called after the program.
     pub fn render(&self, format: Format) -> Result<String> {
+        self.titled("Wavecast", format)
+    }
+
+    /// The table in a format; `title` heads the page for a browser.
+    pub fn titled(&self, title: &str, format: Format) -> Result<String> {
         match format {
+            Format::Html => Ok(page(title, &[Part::Table(self.page())])),
             Format::Text => Ok(self.drawn(UNDERLINED, Some(world::width()))),
             Format::Markdown => Ok(self.drawn(presets::ASCII_MARKDOWN, None)),
             Format::Json => {
@@ -103,6 +116,23 @@ impl Table {
                 }
                 Ok(String::from_utf8(writer.into_inner()?)?)
             }
+        }
+    }
+
+    /// The table as part of a page. A column of numbers and blanks is numeric; one without a heading goes by its name.
+    pub fn page(&self) -> PageTable {
+        let column = |(index, (heading, name)): (usize, &(&str, &str))| {
+            let cells = || self.rows.iter().filter_map(|row| row.get(index));
+            PageColumn {
+                heading: if heading.is_empty() { (*name).into() } else { heading.replace('\n', " ") },
+                numeric: cells().any(|c| matches!(c, Cell::Number(_))) && !cells().any(|c| matches!(c, Cell::Text(_))),
+            }
+        };
+        let plural = if self.rows.len() == 1 { "" } else { "s" };
+        PageTable {
+            caption: format!("{} row{plural}", self.rows.len()),
+            columns: self.columns.iter().enumerate().map(column).collect(),
+            rows: self.rows.iter().map(|row| row.iter().map(Cell::page).collect()).collect(),
         }
     }
 

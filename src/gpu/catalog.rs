@@ -8,6 +8,7 @@ use super::{
     calibration::CalibrationFile,
     limits::LimitsFile,
     meant,
+    mig::{self, MigTable},
     read::{self, Tables},
 };
 
@@ -20,7 +21,7 @@ const COMPUTE_UNITS: &str = include_str!("../../gpus/amd/gfx.toml");
 const CALIBRATION: &str = include_str!("../../gpus/calibration.toml");
 const DEVIATIONS: &str = include_str!("../../gpus/deviations.toml");
 /// Tables beside the products in their folders.
-const TABLES: [&str; 2] = ["compute_capability", "gfx"];
+const TABLES: [&str; 3] = ["compute_capability", "gfx", "mig"];
 
 /// A peak whose derived value is more than 2 % from the published one, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -97,6 +98,7 @@ pub struct Catalog {
     compute_units: Vec<CuLimits>,
     compute_units_text: Table,
     calibration: CalibrationFile,
+    mig: Vec<MigTable>,
 }
 
 impl Catalog {
@@ -118,6 +120,7 @@ impl Catalog {
             compute_units: units.compute_unit,
             compute_units_text: toml::from_str(COMPUTE_UNITS).map_err(file("gfx.toml"))?,
             calibration: toml::from_str(CALIBRATION).map_err(file("calibration.toml"))?,
+            mig: mig::tables()?,
         };
         for (id, text) in embedded::GPU_FILES.iter().filter(|(id, _)| !TABLES.contains(id)) {
             catalog.add(id, text)?;
@@ -162,23 +165,57 @@ impl Catalog {
         self.entries.iter().find(|e| e.id == id).map(|e| e.text.as_str())
     }
 
-    /// The GPU with this id, name or alias. Whole names only; case, spaces, `-` and `_` do not matter.
+    /// The GPU with this id, name or alias. Whole names only; case, spaces, `-` and `_` do not matter. With `:` and a
+    /// MIG profile behind it, that slice.
     ///
     /// # Errors
-    /// No GPU has the name; the error lists near ones. Nothing is ever taken for something similar.
+    /// No GPU has the name, or it has no such slice; the error lists near ones. Nothing is ever taken for something similar.
     pub fn find(&self, name: &str) -> Result<Found, GpuError> {
         self.find_with(name, &[])
     }
 
-    /// As `find`, with what-ifs applied.
+    /// As `find`, with what-ifs applied; those of a slice change the whole GPU before it is cut.
     ///
     /// # Errors
-    /// No GPU has the name, or a what-if does not fit.
+    /// No GPU has the name, it has no such slice, or a what-if does not fit.
     pub fn find_with(&self, name: &str, overrides: &[Override]) -> Result<Found, GpuError> {
-        let wanted = normal(name);
-        let (entry, assumption) = self.entry(&wanted).ok_or_else(|| self.unknown(name))?;
+        let whole = self.entry(&normal(name)).map(|entry| (entry, name, None));
+        let found = whole.or_else(|| {
+            let (gpu, profile) = mig::split_profile(name);
+            self.entry(&normal(gpu)).map(|entry| (entry, gpu, profile))
+        });
+        let Some(((entry, assumption), name, profile)) = found else {
+            return Err(self.unknown(mig::split_profile(name).0));
+        };
         let gpu = if overrides.is_empty() { entry.gpu.clone() } else { self.read(&entry.id, &entry.text, overrides)? };
+        let gpu = match profile {
+            Some(profile) => self.slice(gpu, profile, overrides)?,
+            None => gpu,
+        };
         Ok(Found { gpu, assumption: assumption.map(|a| format!("`{name}` is taken as {a}")) })
+    }
+
+    /// The MIG profiles of a GPU: those of its id, else those of the GPU in the catalog that has its name, so that a
+    /// copy of a file keeps them.
+    pub fn mig(&self, gpu: &Gpu) -> Option<&MigTable> {
+        let of = |id: &String| self.mig.iter().find(|table| table.gpus.contains(id));
+        of(&gpu.id).or_else(|| of(&self.entries.iter().find(|e| e.gpu.name == gpu.name)?.id))
+    }
+
+    /// Every MIG table; a test reads them.
+    pub fn mig_tables(&self) -> &[MigTable] {
+        &self.mig
+    }
+
+    /// The MIG slice of a GPU. Profiles are matched whole; case does not matter. `overrides` are the what-ifs that the
+    /// GPU was read with.
+    ///
+    /// # Errors
+    /// The GPU has no such profile, the SM count of the profile has no source, the GPU is a file with another SM count,
+    /// or a what-if changes a figure that the profile sets.
+    pub fn slice(&self, gpu: Gpu, profile: &str, overrides: &[Override]) -> Result<Gpu, GpuError> {
+        let table = self.mig(&gpu);
+        Ok(mig::slice(gpu, profile, overrides, table, &self.mig)?)
     }
 
     fn entry(&self, wanted: &str) -> Option<(&Entry, Option<&str>)> {

@@ -65,6 +65,7 @@ pub(super) fn meant(
         limits,
         calibration,
         changes,
+        mig: None,
     };
     if overrides.iter().any(|o| o.key.starts_with("calibration.")) {
         gpu.calibration.of = ConstantsOf::User;

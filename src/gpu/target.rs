@@ -117,7 +117,7 @@ impl Limits {
         match self {
             Self::Sm(_) => Words { unit: "SM", ..CUDA },
             Self::Cu(cu) => Words { unit: if cu.cus_per_unit() == 2 { "WGP" } else { "CU" }, ..AMD },
-            Self::Core => Words { unit: "core", ..CUDA },
+            Self::Core => Words { unit: CORE, ..CUDA },
         }
     }
 }
@@ -138,6 +138,7 @@ pub struct Words {
 }
 
 const CUDA: Words = Words { unit: "SM", warp: "warp", block: "block", registers: "registers", shared: "shared memory" };
+const CORE: &str = "core";
 const AMD: Words = Words { unit: "CU", warp: "wavefront", block: "workgroup", registers: "VGPRs", shared: "LDS" };
 
 impl Default for Words {
@@ -152,7 +153,7 @@ impl Words {
         match unit {
             "CU" => AMD,
             "WGP" => Self { unit: "WGP", ..AMD },
-            "core" => Self { unit: "core", ..CUDA },
+            CORE => Self { unit: CORE, ..CUDA },
             _ => CUDA,
         }
     }
@@ -173,11 +174,23 @@ impl Words {
         if self.unit == CUDA.unit {
             return sentence.to_owned();
         }
-        let mut said = sentence.replace("shared memory", self.shared).replace("registers", self.registers);
-        for (ours, theirs) in [("SM", self.unit), ("warp", self.warp), ("block", self.block)] {
+        let mut said = sentence.to_owned();
+        for (ours, theirs) in [
+            ("shared memory", self.shared),
+            ("Shared memory", self.shared),
+            ("registers", self.registers),
+            ("Registers", self.registers),
+        ] {
+            said = said.replace(ours, theirs);
+        }
+        let device = if self.unit == CORE { "CPU" } else { "GPU" };
+        for (ours, theirs) in [("SM", self.unit), ("warp", self.warp), ("block", self.block), ("GPU", device)] {
             said = replaced(&said, ours, theirs);
         }
-        said
+        match said.strip_prefix("Blocks").filter(|_| self.block == AMD.block) {
+            Some(rest) => format!("Workgroups{rest}"),
+            None => said,
+        }
     }
 }
 
@@ -209,5 +222,8 @@ mod tests {
             "2 workgroups of 8 wavefronts leave 3 CUs idle; SMEM is no CU word, blockIdx neither; 1 workgroup of VGPRs and LDS"
         );
         assert_eq!(CUDA.say(sentence), sentence);
+        assert_eq!(AMD.say("Registers per thread"), "VGPRs per thread");
+        assert_eq!(Words::of_unit("WGP").say("Blocks in the grid, 2 SMs"), "Workgroups in the grid, 2 WGPs");
+        assert_eq!(Words::of_unit("core").say("a GPU of SMs"), "a CPU of cores");
     }
 }

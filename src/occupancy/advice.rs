@@ -195,6 +195,20 @@ pub fn best_block_sizes(limits: &Limits, resources: &Resources) -> Vec<BlockSize
     sizes.into_iter().filter(|s| s.fraction == best && best > 0.0).collect()
 }
 
+/// The most registers per thread, and the block sizes, that fill every warp slot; absent where registers above that
+/// are not what keeps all block sizes from it.
+pub fn registers_for_all(limits: &Limits, resources: &Resources) -> Option<(u32, Vec<BlockSize>)> {
+    let full = |registers_per_thread| {
+        let mut sizes = best_block_sizes(limits, &Resources { registers_per_thread, ..*resources });
+        sizes.retain(|s| s.fraction == 1.0);
+        (!sizes.is_empty()).then_some((registers_per_thread, sizes))
+    };
+    match full(resources.registers_per_thread) {
+        Some(_) => None,
+        None => (1..resources.registers_per_thread).rev().find_map(full),
+    }
+}
+
 /// What `__launch_bounds__(threads, blocks)` asks for and what the GPU makes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchBounds {

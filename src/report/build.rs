@@ -9,7 +9,7 @@ use crate::{
     roofline::{Point, above_roof},
     schedule::Schedule,
     time::{Bound, Resource as TimeResource},
-    units::Flops,
+    units::{Flops, FlopsPerByte, decimal},
     verdict::Change,
 };
 
@@ -22,8 +22,10 @@ impl KernelReport {
         report.set_occupancy(&analysis.gpu.limits, &analysis.launch.kernel.resources, &analysis.launch.occupancy);
         report.set_waves(&analysis.schedule);
         report.set_time(analysis);
-        report.set_roofline(analysis);
+        report.measured_us = analysis.measured.map(|t| t.get() * 1e6);
+        report.measured_over_model = analysis.measured.map(|t| t / analysis.time.estimate);
         report.set_verdict(analysis);
+        report.set_roofline(analysis);
         report.say(analysis.gpu.limits.words());
         report
     }
@@ -128,7 +130,7 @@ impl KernelReport {
 
     fn set_roofline(&mut self, analysis: &Analysis) {
         let kernel = &analysis.launch.kernel;
-        let time = analysis.time.estimate;
+        let time = analysis.measured.unwrap_or(analysis.time.estimate);
         let dram = kernel.traffic.dram.moved();
         self.dram_bytes = Some(dram.get());
         self.l2_bytes = Some(kernel.l2_access().moved().get());
@@ -140,12 +142,20 @@ impl KernelReport {
         self.peak_tflops = analysis.roofline.mixed_peak(&kernel.operations).map(|p| p.get() / 1e12);
         self.ridge_flop_per_byte = pipe.and_then(|p| analysis.roofline.ridge(p, Level::Dram)).map(|r| r.get());
         let clock = pipe.map_or(analysis.gpu.clocks.vector, |p| analysis.gpu.clock(p));
-        self.points = analysis
-            .points
-            .iter()
-            .map(|point| PointReport::new(point, above_roof(&analysis.gpu, point, &kernel.operations, clock)))
-            .collect();
-        self.roof_pct = match analysis.points.iter().find(|p| p.level == Level::Dram) {
+        let points = if analysis.measured.is_some() { analysis.measured_points() } else { analysis.points.clone() };
+        let above = |point: &Point| above_roof(&analysis.gpu, point, &kernel.operations, clock);
+        self.points = points.iter().map(|point| PointReport::new(point, above(point))).collect();
+        if let (true, Some(peak)) = (points.is_empty(), analysis.roofline.mixed_peak(&kernel.operations)) {
+            // Without traffic there is no intensity to stand at, but still a peak that nothing exceeds.
+            let rate = kernel.flops() / time;
+            let (level, intensity) = (Level::Dram, FlopsPerByte(f64::INFINITY));
+            let reasons = above(&Point { level, intensity, rate, attainable: peak, on_slope: false });
+            if !reasons.is_empty() {
+                let times = decimal(rate / peak, 2);
+                self.findings.insert(0, format!("{rate} is {times} times the peak: {}", reasons.join("; or ")));
+            }
+        }
+        self.roof_pct = match points.iter().find(|p| p.level == Level::Dram) {
             Some(point) => below_roof(point.share()),
             None if self.points.is_empty() => {
                 below_roof(dram / time / analysis.gpu.memory.dram.bandwidth).filter(|p| *p > 0.0)

@@ -28,18 +28,17 @@ pub(super) fn hanging(out: &mut String, head: &str, text: &str, width: usize) {
     }
 }
 
-/// The text without control characters and marks of writing direction, which could move the cursor, break a table or
-/// turn a line around.
-pub(super) fn clean(text: &str) -> String {
-    let moves = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+/// The text without control characters, marks of writing direction and what is no character: they could move the cursor,
+/// break a table or turn a line around.
+pub(crate) fn clean(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let moves = |c: char| c.is_control() || turns(c) || matches!(c, '\u{fffe}' | '\u{ffff}');
     text.chars().map(|c| if moves(c) { ' ' } else { c }).collect()
 }
 
 /// The text in at most `width` columns, with an ellipsis in the middle where it is longer: both the start of a
 /// kernel's name and the arguments at its end tell it apart.
-pub(super) fn fit(text: &str, width: usize) -> String {
+pub(crate) fn fit(text: &str, width: usize) -> String {
     let text = clean(text);
     if display_width(&text) <= width {
         return text;

@@ -120,7 +120,7 @@ fn bullets(out: &mut String, heading: &str, items: &[String]) {
 }
 
 /// Text that Markdown prints as it is, in a table as well.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for character in clean(text).chars() {
         if matches!(character, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '#') {
@@ -132,6 +132,6 @@ fn escape(text: &str) -> String {
 }
 
 /// A name as code, in a table as well.
-fn code(name: &str) -> String {
+pub(crate) fn code(name: &str) -> String {
     format!("`{}`", clean(name).replace('`', "'").replace('|', "\\|"))
 }

@@ -9,10 +9,13 @@ use crate::{
     kernel::Level,
     profile::Judged,
     time::Bound,
-    units::{Flops, decimal},
+    units::{Flops, decimal, significant},
 };
 
 const NO_VERDICT: &str = "none: the file has neither throughput metrics nor counters for a place on the roofline";
+
+/// No more warps than slots, with room for what a profiler's replay passes disagree on.
+const MOST_OCCUPANCY: f64 = 100.5;
 
 impl KernelReport {
     /// The report of a launch that a profiler observed: the file's figures, the recomputed ones, and where they differ.
@@ -41,10 +44,16 @@ impl KernelReport {
         if let Some(plan) = &judged.schedule {
             report.set_waves(plan);
         }
-        report.achieved_occupancy_pct = observed.achieved_occupancy_pct;
+        report.achieved_occupancy_pct = observed.achieved_occupancy_pct.filter(|percent| *percent <= MOST_OCCUPANCY);
         report.file_theoretical_occupancy_pct = observed.theoretical_occupancy_pct;
         report.file_waves = observed.waves_per_sm;
         report.differences = judged.differences();
+        report.differences.extend(observed.achieved_occupancy_pct.filter(|p| *p > MOST_OCCUPANCY).map(|percent| {
+            format!(
+                "achieved occupancy: {} % in the file, above 100 %: a sum of ratios, which is no occupancy (active warps of all over warp slots of all is one)",
+                significant(percent, 5)
+            )
+        }));
         report.set_measurement(judged);
         match &judged.bound {
             Some((bound, evidence)) => {

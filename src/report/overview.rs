@@ -14,25 +14,36 @@ pub(super) struct Overview {
     pub head: Vec<&'static str>,
     /// A row per kernel.
     pub rows: Vec<Vec<String>>,
+    /// The numbers behind the cells of `rows`, times in us; infinite above the roof, absent for words and the unknown.
+    pub values: Vec<Vec<Option<f64>>>,
     /// The GPU, where it is the same for all rows and therefore not a column.
     pub gpu: Option<String>,
 }
 
+/// A cell: its text, and the number behind it.
+type Cell = (String, Option<f64>);
+
 /// The overview of kernels. Columns that no kernel fills are left out.
 pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
-    type Column = (&'static str, fn(&KernelReport) -> Option<String>);
+    type Column = (&'static str, fn(&KernelReport) -> Option<Cell>);
+    fn word(text: Option<&String>) -> Option<Cell> {
+        text.map(|text| (text.clone(), None))
+    }
+    fn value(number: Option<f64>, form: fn(f64) -> String) -> Option<Cell> {
+        number.map(|n| (form(n), Some(n)))
+    }
     const COLUMNS: [Column; 9] = [
-        ("GPU", |k| k.gpu.clone().or_else(|| k.gpu_name.clone())),
-        ("measured", |k| k.measured_us.map(time)),
-        ("time", |k| k.time_us.map(time)),
-        ("bound", |k| k.bound.clone()),
-        ("occ %", |k| k.theoretical_occupancy_pct.map(percentage)),
-        ("achieved %", |k| k.achieved_occupancy_pct.map(percentage)),
-        ("waves", |k| k.waves.or(k.file_waves).map(number)),
-        ("tail %", |k| k.tail_cost_pct.map(percentage)),
+        ("GPU", |k| word(k.gpu.as_ref().or(k.gpu_name.as_ref()))),
+        ("measured", |k| value(k.measured_us, time)),
+        ("time", |k| value(k.time_us, time)),
+        ("bound", |k| word(k.bound.as_ref())),
+        ("occ %", |k| value(k.theoretical_occupancy_pct, percentage)),
+        ("achieved %", |k| value(k.achieved_occupancy_pct, percentage)),
+        ("waves", |k| value(k.waves.or(k.file_waves), number)),
+        ("tail %", |k| value(k.tail_cost_pct, percentage)),
         ("roof %", |k| match k.roof_pct {
-            Some(share) => Some(percentage(share)),
-            None => k.is_above_dram_roof().then(|| "above".into()),
+            Some(share) => value(Some(share), percentage),
+            None => k.is_above_dram_roof().then(|| ("above".into(), Some(f64::INFINITY))),
         }),
     ];
     let name = |k: &KernelReport| k.gpu_name.clone();
@@ -41,15 +52,12 @@ pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
         .into_iter()
         .filter(|(head, cell)| (gpu.is_none() || *head != "GPU") && kernels.iter().any(|k| cell(k).is_some()))
         .collect();
-    let row = |k: &KernelReport| {
-        let cells = used.iter().map(|(_, cell)| cell(k).unwrap_or_else(|| "-".into()));
-        std::iter::once(k.kernel.clone()).chain(cells).collect()
+    let row = |k: &KernelReport| -> (Vec<String>, Vec<Option<f64>>) {
+        let cells = used.iter().map(|(_, cell)| cell(k).unwrap_or_else(|| ("-".into(), None)));
+        std::iter::once((k.kernel.clone(), None)).chain(cells).unzip()
     };
-    Overview {
-        head: std::iter::once("kernel").chain(used.iter().map(|(head, _)| *head)).collect(),
-        rows: kernels.iter().map(row).collect(),
-        gpu,
-    }
+    let (rows, values) = kernels.iter().map(row).unzip();
+    Overview { head: std::iter::once("kernel").chain(used.iter().map(|(head, _)| *head)).collect(), rows, values, gpu }
 }
 
 impl Overview {

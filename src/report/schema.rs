@@ -28,8 +28,8 @@ pub fn part_fields() -> [(&'static str, &'static [Field]); 4] {
 const HEAD: &str = "\
 # The report
 
-Every command that judges launches gives the same report, as text, JSON, CSV or Markdown. Fields may be added; none is
-renamed or changed in meaning while `schema` stays `wavecast.report/1`.
+Every command that judges launches gives the same report, as text, JSON, CSV, Markdown or HTML. Fields may be added; none
+is renamed or changed in meaning while `schema` stays `wavecast.report/1`.
 
 - Numbers have at most 6 significant digits and a point. The unit is part of the name.
 - What is not known is absent: `null` in JSON, empty in CSV, `not in file` in the text of a profiled kernel. It is never 0.

@@ -1,5 +1,6 @@
 //! Reports of hand-made launches, as a reader sees them.
 
+mod html_page;
 mod text_snapshots;
 
 use super::*;
@@ -194,7 +195,7 @@ fn next_step_names_all_limiters_that_tie() {
 fn every_form_names_every_kernel() {
     let report = all();
     let wide = TextOptions { width: 120, ..TextOptions::default() };
-    let forms = [text(&report, wide), markdown(&report), csv(&report).unwrap(), json(&report)];
+    let forms = [text(&report, wide), markdown(&report), csv(&report).unwrap(), json(&report), html(&report, &[])];
     for kernel in &report.kernels {
         for form in &forms {
             assert!(form.contains(&kernel.kernel), "{} is not in\n{form}", kernel.kernel);

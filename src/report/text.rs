@@ -3,12 +3,14 @@
 use textwrap::core::display_width;
 
 use super::{
-    KernelReport, PointReport, Report,
-    layout::{LABEL, bar, clean, entry, fit, hanging, number, pad, percent, shown, time},
+    KernelReport, Report,
+    layout::{LABEL, bar, clean, entry, fit, hanging, pad, percent, time},
     overview::overview,
-    resident::{occupancy, waves},
+    sentences::{
+        conventions_line, dram_line, drawn_terms, level_word, limits_line, next_steps, occupancy_line, peak_line,
+        point_line, time_line, waves_line, what_if_line,
+    },
 };
-use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond};
 
 /// How much of a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -39,8 +41,6 @@ impl Default for TextOptions {
 const FEW_KERNELS: usize = 3;
 /// Changes that are listed.
 const WHAT_IFS: usize = 5;
-/// Terms below this share of the largest are not drawn.
-const LEAST_TERM: f64 = 0.01;
 
 /// The report as plain text.
 pub fn text(report: &Report, options: TextOptions) -> String {
@@ -117,7 +117,7 @@ fn block(out: &mut String, kernel: &KernelReport, width: usize) {
     }
     entry(out, "time", &time_line(kernel), width);
     occupancy(out, kernel, width);
-    entry(out, "waves", &waves(kernel), width);
+    entry(out, "waves", &waves_line(kernel), width);
     roofline(out, kernel, width);
     terms(out, kernel, width);
     entries(out, "would help", what_ifs(kernel).into_iter(), width);
@@ -159,85 +159,44 @@ fn title(out: &mut String, kernel: &KernelReport, width: usize) {
 }
 
 /// Entries under one label, each with a head of its own before its text.
-pub(super) fn entries(out: &mut String, label: &str, items: impl Iterator<Item = (String, String)>, width: usize) {
+fn entries(out: &mut String, label: &str, items: impl Iterator<Item = (String, String)>, width: usize) {
     for (index, (head, text)) in items.enumerate() {
         let label = if index == 0 { label } else { "" };
         hanging(out, &format!("  {label:<w$}{head}", w = LABEL - 2), &text, width);
     }
 }
 
-fn time_line(kernel: &KernelReport) -> String {
-    let range = match (kernel.low_us, kernel.high_us) {
-        (Some(low), Some(high)) => format!(" ({} to {})", time(low), time(high)),
-        _ => String::new(),
-    };
-    let host = kernel.launch_us.map_or(String::new(), |us| format!(", {} of it the host's launch", time(us)));
-    let model = kernel.time_us.map(|us| format!("{}{range}{host}", time(us)));
-    match (kernel.measured_us, model) {
-        (Some(measured), Some(model)) => {
-            let ratio = kernel.measured_over_model.map_or(String::new(), |r| format!(", {} x the model", number(r)));
-            format!("{} measured{ratio}; model {model}", time(measured))
-        }
-        (Some(measured), None) => format!("{} measured", time(measured)),
-        (None, model) => shown(kernel, model),
+fn occupancy(out: &mut String, kernel: &KernelReport, width: usize) {
+    let lines = [
+        ("occupancy", occupancy_line(kernel)),
+        ("limits", limits_line(kernel)),
+        ("conventions", conventions_line(kernel)),
+    ];
+    for (label, line) in lines {
+        line.iter().for_each(|line| entry(out, label, line, width));
     }
+    entries(out, "next step", next_steps(kernel).map(|s| (String::new(), s.clone())), width);
 }
 
 fn roofline(out: &mut String, kernel: &KernelReport, width: usize) {
     let mut label = "roofline";
     for point in &kernel.points {
-        let (head, text) = point_line(point);
-        hanging(out, &format!("  {label:<w$}{head}", w = LABEL - 2), &text, width);
+        let share = point.share_pct.map_or(String::new(), |share| format!("{:>6}  ", percent(share)));
+        let head = format!("{:<7} {share}", level_word(point));
+        hanging(out, &format!("  {label:<w$}{head}", w = LABEL - 2), &point_line(point), width);
         label = "";
     }
-    let bandwidth = |gb: f64| BytesPerSecond(gb * 1e9).to_string();
-    if let (Some(peak), Some(pipe)) = (kernel.peak_tflops, &kernel.pipe) {
-        let ridge = kernel.ridge_flop_per_byte.map_or(String::new(), |r| format!(", ridge {} FLOP/B", number(r)));
-        entry(out, label, &format!("{pipe} peak {}{ridge}", FlopsPerSecond(peak * 1e12)), width);
+    if let Some(peak) = peak_line(kernel) {
+        entry(out, label, &peak, width);
     }
-    let Some(bytes) = kernel.dram_bytes.filter(|b| *b > 0.0 || kernel.is_observed()) else {
-        if kernel.is_observed() {
-            entry(out, "DRAM", "not in file", width);
-        }
-        return;
-    };
-    let mut text = Bytes(bytes).to_string();
-    if let Some(rate) = kernel.dram_gb_per_s {
-        text += &format!(" at {}", bandwidth(rate));
-        match kernel.peak_dram_gb_per_s {
-            Some(peak) if rate > peak => {
-                text += &format!(": above its peak of {}, the data come from L2 at least in part", bandwidth(peak));
-            }
-            Some(peak) => text += &format!(", {} of {}", percent(rate / peak * 100.0), bandwidth(peak)),
-            None => {}
-        }
-    }
-    entry(out, "DRAM", &text, width);
-}
-
-fn point_line(point: &PointReport) -> (String, String) {
-    let level = match point.level.as_str() {
-        "dram" => "DRAM",
-        "l2" => "L2",
-        _ => "shared",
-    };
-    let rates = format!(
-        "{} of {} at {} FLOP/B",
-        FlopsPerSecond(point.rate_tflops * 1e12),
-        FlopsPerSecond(point.attainable_tflops * 1e12),
-        number(point.intensity_flop_per_byte)
-    );
-    match point.share_pct {
-        Some(share) => (format!("{level:<7} {:>6}  ", percent(share)), rates),
-        None => (format!("{level:<7} "), format!("above the roof, {rates}: {}", point.above_roof.join("; or "))),
+    if let Some(dram) = dram_line(kernel) {
+        entry(out, "DRAM", &dram, width);
     }
 }
 
 fn terms(out: &mut String, kernel: &KernelReport, width: usize) {
-    let mut terms: Vec<_> = kernel.terms.iter().collect();
-    terms.sort_by(|a, b| b.time_us.total_cmp(&a.time_us));
+    let terms = drawn_terms(kernel);
     let largest = terms.first().map_or(0.0, |t| t.time_us);
-    terms.retain(|t| t.time_us >= largest * LEAST_TERM && t.time_us > 0.0);
     let names = terms.iter().map(|t| display_width(&t.resource)).max().unwrap_or(0).min(width / 3);
     let room = width.saturating_sub(LABEL + names + 2 + 12).min(40);
     for (index, term) in terms.iter().enumerate() {
@@ -249,12 +208,9 @@ fn terms(out: &mut String, kernel: &KernelReport, width: usize) {
 }
 
 fn what_ifs(kernel: &KernelReport) -> Vec<(String, String)> {
-    let line = |w: &super::WhatIfReport| {
-        let after = match &kernel.bound {
-            Some(bound) if *bound != w.bound_after => format!("; then {}-bound", w.bound_after),
-            _ => String::new(),
-        };
-        (format!("{:>5}x  ", format!("{:.2}", w.speedup)), format!("{}{after}", w.text))
+    let line = |w| {
+        let (speedup, text) = what_if_line(kernel, w);
+        (format!("{speedup:>5}x  "), text)
     };
     let advice = kernel.advice.iter().map(|text| ("-  ".to_owned(), text.clone()));
     kernel.what_ifs.iter().take(WHAT_IFS).map(line).chain(advice).collect()

@@ -57,6 +57,8 @@ pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
         let least = moved / gpu.memory.dram.bandwidth;
         let sustained = least / gpu.calibration.dram_efficiency;
         terms.push(Term { resource: Resource::Memory(Level::Dram), time: sustained, least });
+        let waits = gpu.dram_latency() * kernel.concurrency.dependent_accesses * shares.waves;
+        terms.push(both(Resource::Chain, waits));
         terms.push(fixed(gpu));
         terms.retain(|t| t.time.get() > 0.0);
         return Found { terms, l2_hit: 0.0 };

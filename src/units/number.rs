@@ -24,6 +24,14 @@ pub fn decimal(value: f64, places: usize) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
+/// A speed-up for people: `1.92x`, with two decimal places from 0.1 to 100 so that they stand in line.
+pub fn times(speedup: f64) -> String {
+    match speedup {
+        s if (0.095..99.995).contains(&s) => format!("{s:.2}x"),
+        s => format!("{}x", significant(s, 3)),
+    }
+}
+
 /// A whole number with commas between groups of three digits, for people.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
@@ -76,5 +84,6 @@ mod tests {
         assert_eq!(decimal(-0.0001, 2), "0");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(12), "12");
+        assert_eq!([1.0, 0.5014, 12.346, 123.46, 0.01234].map(times), ["1.00x", "0.50x", "12.35x", "123x", "0.0123x"]);
     }
 }

@@ -29,9 +29,9 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
         ));
     } else if time.tail_cost >= 0.02 {
         found.push(format!(
-            "the tail costs {} % of the time: {} waves are paid for {} waves of work ({} of {} SMs idle in the last)",
+            "the tail costs {} % of the time: {} paid for {} waves of work ({} of {} SMs idle in the last)",
             percent(time.tail_cost),
-            plan.whole_waves(),
+            if plan.whole_waves() == 1 { "1 wave is".into() } else { format!("{} waves are", plan.whole_waves()) },
             decimal(plan.waves(), 2),
             plan.idle_sms_in_tail(),
             plan.sms
@@ -119,6 +119,12 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
         "differences between blocks, divergence inside warps, atomics, other kernels on the GPU".to_owned(),
         "TLB misses and DRAM page conflicts".into(),
     ];
+    if gpu.mig.is_some() {
+        ignored.push(
+            "other MIG slices: they share nothing with this one but the board's power and clock, and what they draw of these is not modelled"
+                .into(),
+        );
+    }
     let flops = launch.kernel.flops().get() > 0.0;
     if !flops {
         ignored.push("arithmetic: no operations were given".into());
@@ -149,9 +155,14 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
 
 /// Whose constants, and what the range means.
 pub(super) fn confidence(gpu: &Gpu) -> String {
+    // Nothing was measured on a slice: its constants are those of the whole GPU.
+    let (name, whole) = match &gpu.mig {
+        Some(slice) => (&slice.gpu_name, ", not on a slice of it"),
+        None => (&gpu.name, ""),
+    };
     let whose = match &gpu.calibration.of {
-        ConstantsOf::Gpu => format!("constants measured on {}", gpu.name),
-        ConstantsOf::Family(name) => format!("constants of the {name} family, not of {}", gpu.name),
+        ConstantsOf::Gpu => format!("constants measured on {name}{whole}"),
+        ConstantsOf::Family(family) => format!("constants of the {family} family, not of {name}"),
         ConstantsOf::User => "constants set by the user".into(),
         ConstantsOf::Datasheet if gpu.is_cpu() => "the datasheet roofline of a CPU, nothing measured".into(),
         ConstantsOf::Datasheet => "datasheet rates, nothing measured".into(),

@@ -26,8 +26,9 @@ const ORDER: [&str; 16] = [
 ];
 
 /// A crate, and the folders or files under `src` that may use it.
-const FENCES: [(&str, &[&str]); 9] = [
+const FENCES: [(&str, &[&str]); 11] = [
     ("clap", &["cli", "main"]),
+    ("clap_complete", &["cli"]),
     ("anyhow", &["cli", "main"]),
     ("indicatif", &["cli"]),
     ("tempfile", &["cli"]),
@@ -35,6 +36,7 @@ const FENCES: [(&str, &[&str]); 9] = [
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
     ("csv", &["occupancy/batch", "profile", "report", "chart", "cli"]),
+    ("maud", &["report/html"]),
     ("rayon", &["cli"]),
 ];
 

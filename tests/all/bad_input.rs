@@ -5,7 +5,7 @@ use super::place::{Place, SCENARIO, kernel};
 #[test]
 fn values_of_options() {
     let place = Place::new();
-    let cases: [(&[&str], &[&str]); 24] = [
+    let cases: [(&[&str], &[&str]); 27] = [
         (&["--dram-read", "3 KB"], &["--dram-read", "3 KB", "kB or KiB?"]),
         (&["--dram-read", "12"], &["--dram-read", "12", "unit is missing", "64 KiB"]),
         (&["--dram-read", "12 GB/s"], &["12 GB/s", "unknown unit", "GiB"]),
@@ -24,6 +24,9 @@ fn values_of_options() {
         (&["--carveout", "101"], &["carveout = 101", "0 to 100"]),
         (&["--bank-conflict", "33"], &["bank_conflict = 33", "1 (no conflict) to 32"]),
         (&["--bytes-in-flight", "nan"], &["bytes_in_flight = NaN", "1 to 1e12"]),
+        (&["--measured", "0 s"], &["--measured 0 s", "1 ns to"]),
+        (&["--measured", "1e-300 s"], &["--measured", "1 ns to"]),
+        (&["--measured", "5"], &["--measured", "12.5 us"]),
         (&["--format", "xml"], &["xml", "--format", "json"]),
         (&["--set", "nonsense"], &["nonsense", "KEY=VALUE", "sm.count=144"]),
         (&["--set", "sm.cuont=3"], &["sm.cuont", "near: sm.count"]),
@@ -121,6 +124,8 @@ fn files_that_are_not_what_they_should_be() {
     for (file, says) in [("latin.toml", "UTF-8"), ("folder.toml", "folder.toml"), ("syntax.toml", "line 2")] {
         place.refused(&kernel(&["--gpu", file]), &[file, says]);
     }
+    place.refused(&["gpus", "limits", "8.6", "gfx9999"], &["gfx9999", "gfx942"]);
+    place.refused(&["gpus", "limits", "many"], &["`many`", "9.0"]);
     place.refused(&kernel(&["--gpu-dir", "nowhere"]), &["--gpu-dir", "nowhere"]);
     let piped = place.command(&["analyze", "-"]).write_stdin(SCENARIO).assert().code(0);
     assert!(!piped.get_output().stdout.is_empty());

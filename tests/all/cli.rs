@@ -8,7 +8,7 @@ use super::place::{BATCH, PROFILE, Place, SCENARIO, kernel, narrow, table, text}
 fn every_command_in_every_format() {
     let place = Place::new();
     place.file("p2.csv", PROFILE);
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 13] = [
         &["analyze", "s.toml"],
         &["analyze", "p.csv"],
         &["analyze", "s.toml", "p.csv", "demo"],
@@ -17,7 +17,9 @@ fn every_command_in_every_format() {
         &["kernel", "--grid", "64x2", "--block", "16x16", "--gpu", "l4", "--gpu", "a30"],
         &["compare", "s.toml", "--gpu", "l4", "--gpu", "a30"],
         &["compare", "p.csv", "p2.csv"],
+        &["kernel", "--grid", "64", "--block", "256", "--op", "tensor.bf16=1 GFLOP", "--measured", "1 ns"],
         &["gpus", "list"],
+        &["gpus", "limits"],
         &["gpus", "check"],
         &["occupancy", "--block", "256", "--regs", "40", "--gpu", "l4"],
     ];
@@ -59,7 +61,7 @@ fn output_is_written_whole_and_equals_standard_output() {
 fn a_folder_has_report_charts_and_their_data() {
     let place = Place::new();
     place.out(&["analyze", "s.toml", "--out", "a/b"]);
-    let mut wanted = vec!["report.csv", "report.json", "report.md"];
+    let mut wanted = vec!["report.csv", "report.html", "report.json", "report.md"];
     for name in ["occupancy-copy", "roofline", "tail-copy", "time"] {
         wanted.extend(["csv", "png", "svg"].map(|ending| &*format!("{name}.{ending}").leak()));
     }
@@ -89,6 +91,7 @@ fn charts_by_ending_and_on_standard_output() {
         assert_eq!(text(&place.read("c.svg")), svg);
         assert!(place.read("c.png").starts_with(b"\x89PNG"));
         table(&text(&place.read("c.csv")));
+        assert_eq!(text(&place.read("c.csv")), place.out(&["chart", kind, "s.toml", "--data"]));
         assert_ne!(place.out(&["chart", kind, "s.toml", "--theme", "dark"]), svg);
     }
 }
@@ -98,7 +101,7 @@ fn names_that_a_terminal_or_a_file_cannot_take() {
     let place = Place::new();
     let name = "evil\n\u{1b}[31mred\u{202e} | <b>&\u{7}";
     let work = ["--op", "vector.fp32=1 GFLOP", "--dram-read", "1 MB", "--name"];
-    for format in ["text", "markdown"] {
+    for format in ["text", "markdown", "html"] {
         let out = place.out(&kernel(&[&work[..], &[name, "--format", format]].concat()));
         assert!(!out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{out}");
     }

@@ -14,8 +14,8 @@ use crate::common::{block, close, gpu, kernel, pipe, run, sm, what_if};
 
 /// Length of `gpus/deviations.toml`; for the GPUs here it may only shrink. Raised from 2 with the H20, whose FP32 peak no
 /// clock of its chip reaches, and with B300 and GB300, whose INT8 peak holds at another clock than their tensor peaks;
-/// from 5 with 13 cards of RDNA 3 and 4, whose FP64 peak is printed as half of the dual-issue rate that FP64 has not.
-const MOST_DEVIATIONS: usize = 18;
+/// from 5 with 13 cards of RDNA 3 and 4, whose FP64 peak is printed at 1/32 of the dual-issue rate, and with the 8060S, printed at single issue.
+const MOST_DEVIATIONS: usize = 20;
 
 #[test]
 fn published_peaks_are_the_derived_ones() {

@@ -1,21 +1,28 @@
 //! All integration tests in one binary, so that the library is linked once.
 
+mod amd_cpu;
 mod architecture;
 mod bad_input;
 mod bandwidth_curve;
 mod cli;
 mod common;
+mod compare;
 mod console;
+mod cookbook;
 mod gpus;
 mod gpus_names;
 mod guide_numbers;
 mod judged;
 mod laws;
+mod mig;
 mod ncu;
 mod ncu_launches;
 mod occupancy;
+mod page;
 mod place;
-mod questions;
+mod questions_files;
+mod questions_occupancy;
+mod questions_roofline;
 mod report;
 mod scenarios;
 mod stream;

@@ -63,6 +63,10 @@ prop_compose! {
     fn any_launch(reuse: bool)(
         gpu in any_gpu(), (mut kernel, pipes) in any_kernel(reuse), blocks in prop_oneof![1u64..2000, 1u64..1_000_000],
     ) -> (Gpu, Kernel, u64) {
+        if gpu.is_cpu() {
+            // Refused where no latency is known, as on every CPU.
+            kernel.concurrency.dependent_accesses = 0.0;
+        }
         let all = gpu.pipes();
         kernel.operations = pipes.iter().map(|(index, flops)| (all[index % all.len()], Flops(*flops))).collect();
         (gpu, kernel, blocks)

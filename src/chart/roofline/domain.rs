@@ -1,6 +1,6 @@
 //! Which decades the axes of a roofline show: those of the ceilings, and further only where a point needs it.
 
-use super::{Roofline, positive};
+use super::{Roofline, RooflinePoint, positive};
 use crate::chart::axis::{Axis, power};
 use crate::chart::geometry::Rect;
 
@@ -24,7 +24,8 @@ impl Domain {
     /// The decades for `chart`.
     pub fn of(chart: &Roofline) -> Self {
         let memory: Vec<f64> = chart.memory.iter().map(|m| m.bytes_per_second).filter(|b| positive(*b)).collect();
-        let peaks: Vec<f64> = chart.compute.iter().map(|c| c.flops_per_second).filter(|c| positive(*c)).collect();
+        let drawn = chart.compute.iter().map(|c| c.flops_per_second);
+        let peaks: Vec<f64> = drawn.chain(chart.frame.iter().copied()).filter(|c| positive(*c)).collect();
         let points: Vec<_> = chart.points.iter().filter(|p| p.drawable()).collect();
         let least = |values: &[f64]| values.iter().copied().reduce(f64::min);
         let most = |values: &[f64]| values.iter().copied().reduce(f64::max);
@@ -49,6 +50,12 @@ impl Domain {
             y = (y.0.min(below(rate)), y.1.max(above(rate)));
         }
         Self { x, y, unit }
+    }
+
+    /// Whether a point lies on the axes.
+    pub fn holds(&self, p: &RooflinePoint) -> bool {
+        let within = |value: f64, (low, high): (i32, i32)| (power(low)..=power(high)).contains(&value);
+        within(p.intensity, self.x) && within(p.flops_per_second / self.unit.1, self.y)
     }
 
     /// Both axes in `plot`.

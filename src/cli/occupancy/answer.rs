@@ -17,6 +17,7 @@ use crate::{
         advice::{self, BlockSize},
         amd, occupancy,
     },
+    report::{Part, page},
     units::decimal,
 };
 
@@ -40,10 +41,10 @@ fn count(blocks: u32) -> String {
     format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
 }
 
-/// A line of a list, wrapped to the terminal.
-fn item(line: &str) -> String {
-    let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
-    textwrap::fill(line, options) + "\n"
+/// Registers that a thread of an NVIDIA GPU is given: counts that round alike have the same residency.
+fn rounded(limits: &Limits, resources: &Resources, found: &Occupancy) -> Option<u32> {
+    let threads = found.warps_per_block * limits.sm()?.warp_size;
+    (resources.registers_per_thread > 0).then(|| found.registers_per_block.checked_div(threads)).flatten()
 }
 
 impl Answer {
@@ -58,6 +59,10 @@ impl Answer {
         } else if found.limiters().contains(Resource::Blocks) && found.active_warps() < found.max_warps {
             steps.push("all block slots are taken: larger blocks fill more warp slots".into());
         }
+        steps.extend(advice::registers_for_all(limits, &resources).map(|(registers, sizes)| {
+            let sizes: Vec<String> = sizes.iter().map(|s| s.threads.to_string()).collect();
+            format!("100 % takes at most {registers} registers per thread, in blocks of {} threads", sizes.join(", "))
+        }));
         let words = limits.words();
         steps.iter_mut().for_each(|step| *step = words.say(step));
         let bounds = want.map(|wanted| {
@@ -95,7 +100,11 @@ impl Answer {
         let used = |resource| match resource {
             Resource::Warps => format!("{} threads = {} warps", r.threads_per_block, self.found.warps_per_block),
             Resource::Registers => {
-                format!("{} per thread = {} per block", r.registers_per_thread, self.found.registers_per_block)
+                let taken = match rounded(&self.limits, r, &self.found) {
+                    Some(taken) if taken > r.registers_per_thread => format!(" -> {taken}"),
+                    _ => String::new(),
+                };
+                format!("{}{taken} per thread = {} per block", r.registers_per_thread, self.found.registers_per_block)
             }
             Resource::Shared => format!("{} B asked = {} B taken", r.shared(), self.found.shared_per_block),
             Resource::Blocks => String::new(),
@@ -129,41 +138,58 @@ impl Answer {
         }
     }
 
+    /// Residency, and what limits it.
+    fn summary(&self) -> [String; 2] {
+        let found = &self.found;
+        let words = self.limits.words();
+        let limiters = found.limiters().sentence();
+        let head = format!(
+            "{} per SM, {} of {} warps, occupancy {} %",
+            count(found.blocks_per_sm),
+            found.active_warps(),
+            found.max_warps,
+            percent(found.fraction())
+        );
+        let limit = if found.blocks_per_sm == 0 {
+            format!("The block cannot run (limit: {limiters}).")
+        } else {
+            format!("Limited by {limiters}.")
+        };
+        [format!("{}: {}", self.name, words.say(&head)), words.say(&limit)]
+    }
+
+    /// What follows the table: headings with their lines.
+    fn lists(&self) -> Vec<(String, Vec<String>)> {
+        let conventions = self.limits.cu().map_or_else(Vec::new, |unit| self.conventions(unit));
+        let mut lists = vec![("Conventions".to_owned(), conventions), ("Next step".to_owned(), self.steps.clone())];
+        lists.extend(self.bounds.iter().map(|bounds| ("Launch bounds".to_owned(), vec![bounds.clone()])));
+        if let Some(best) = self.sizes.first() {
+            let sizes: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
+            let what = if self.limits.cu().is_some() { "Workgroup" } else { "Block" };
+            let heading = format!("{what} sizes with the most occupancy ({} %)", percent(best.fraction));
+            lists.push((heading, vec![sizes.join(", ")]));
+        }
+        lists.retain(|(_, items)| !items.is_empty());
+        lists
+    }
+
     pub fn render(&self, format: Format) -> Result<String> {
         match format {
             Format::Json => Ok(serde_json::to_string_pretty(&self.json())? + "\n"),
             Format::Csv => self.table().render(Format::Csv),
+            Format::Html => {
+                let lists = self.lists().into_iter().map(|(heading, items)| Part::List { heading, items });
+                let notes = self.notes.iter().map(|n| Part::Text(format!("Note: {n}")));
+                let parts = self.summary().into_iter().map(Part::Text).chain([Part::Table(self.table().page())]);
+                Ok(page(&format!("Occupancy on {}", self.name), &parts.chain(lists).chain(notes).collect::<Vec<_>>()))
+            }
             Format::Text | Format::Markdown => {
-                let mut text = String::new();
-                let words = self.limits.words();
-                let head = format!(
-                    "{} per SM, {} of {} warps, occupancy {} %\n{}",
-                    count(self.found.blocks_per_sm),
-                    self.found.active_warps(),
-                    self.found.max_warps,
-                    percent(self.found.fraction()),
-                    match (self.found.blocks_per_sm, self.found.limiters().sentence()) {
-                        (0, limiters) => format!("The block cannot run (limit: {limiters})."),
-                        (_, limiters) => format!("Limited by {limiters}."),
-                    }
-                );
-                writeln!(text, "{}: {}", self.name, words.say(&head))?;
+                let mut text = self.summary().join("\n") + "\n";
                 write!(text, "\n{}", self.table().render(format)?)?;
-                if let Limits::Cu(unit) = &self.limits {
-                    text += &self.conventions(unit);
-                }
-                if !self.steps.is_empty() {
-                    text += "\nNext step\n";
-                    self.steps.iter().for_each(|s| text += &item(s));
-                }
-                if let Some(bounds) = &self.bounds {
-                    write!(text, "\nLaunch bounds\n{}", item(bounds))?;
-                }
-                if let Some(best) = self.sizes.first() {
-                    let title = if self.limits.cu().is_some() { "Workgroup" } else { "Block" };
-                    let others: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
-                    write!(text, "\n{} sizes with the most occupancy ({} %)\n", title, percent(best.fraction))?;
-                    text += &item(&others.join(", "));
+                let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
+                for (heading, items) in self.lists() {
+                    write!(text, "\n{heading}\n")?;
+                    items.iter().for_each(|item| text += &(textwrap::fill(item, &options) + "\n"));
                 }
                 let note = |note: &String| textwrap::fill(&format!("Note: {note}"), world::width());
                 self.notes.iter().for_each(|n| text += &format!("\n{}\n", note(n)));
@@ -173,7 +199,7 @@ impl Answer {
     }
 
     /// What the AMD figures mean, and what the two other conventions say.
-    fn conventions(&self, unit: &CuLimits) -> String {
+    fn conventions(&self, unit: &CuLimits) -> Vec<String> {
         let found = amd::residency(unit, &self.resources);
         let (simds, most) = (unit.simds(), unit.max_waves_per_simd);
         let mode = match unit.workgroup_mode {
@@ -184,7 +210,7 @@ impl Answer {
             (true, Some(taken)) => format!(", {taken} SGPRs per wavefront for the trap handler"),
             _ => String::new(),
         };
-        let lines = [
+        vec![
             format!(
                 "{}: {mode} has {simds} SIMDs of {most} wavefront slots; wavefronts of {}{trap}",
                 unit.gfx, unit.wave_size
@@ -194,10 +220,7 @@ impl Answer {
                 "HIP's hipOccupancyMaxActiveBlocksPerMultiprocessor answers {} (no barrier slots, no LDS granule)",
                 found.hip_blocks
             ),
-        ];
-        let mut text = String::from("\nConventions\n");
-        lines.iter().for_each(|line| text += &item(line));
-        text
+        ]
     }
 
     fn json(&self) -> serde_json::Value {
