@@ -8,6 +8,7 @@ mod meant;
 mod mig;
 mod overrides;
 mod pipe;
+mod range;
 mod read;
 mod tables;
 mod target;

@@ -9,6 +9,9 @@ use crate::{
 /// Bytes of one DRAM or L2 sector; a request of a warp moves whole sectors.
 pub const SECTOR: Bytes = Bytes(32.0);
 
+/// Operations per byte, or bytes per operation, beyond which a kernel has no place on a roofline.
+const MOST_INTENSITY: f64 = 1e40;
+
 /// A kernel as its user describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
@@ -187,14 +190,16 @@ impl Kernel {
         scaled
     }
 
-    /// Operations per byte used at a level; absent without operations or traffic there.
+    /// Operations per byte used at a level; absent without operations or traffic there, or where one of them is
+    /// nothing against the other.
     pub fn intensity(&self, level: Level) -> Option<FlopsPerByte> {
         let bytes = match level {
             Level::Dram => self.traffic.dram.moved(),
             Level::L2 => self.l2_access().moved(),
             Level::Shared => self.traffic.shared.moved(),
         };
-        (bytes.get() > 0.0 && self.flops().get() > 0.0).then(|| self.flops() / bytes)
+        let intensity = (bytes.get() > 0.0).then(|| self.flops() / bytes);
+        intensity.filter(|i| (1.0 / MOST_INTENSITY..=MOST_INTENSITY).contains(&i.get()))
     }
 
     /// Warp instructions, at least: one per 32 FMAs, and one per warp request (32 threads with `bytes_in_flight`

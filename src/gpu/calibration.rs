@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{ComputeCapability, GpuError, Limits};
+use super::{ComputeCapability, GpuError, Limits, range::factor};
 use crate::units::{BytesPerCycle, Cycles, Seconds};
 
 /// Constants that all GPUs share; each was fitted once, see `gpus/calibration.toml`.
@@ -201,12 +201,10 @@ impl CalibrationFile {
         };
         let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
             let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);
-            if value > 0.0 && value <= most || (value == 0.0 && field == "power_droop") {
-                Ok(value)
-            } else {
-                let rule = format!("above 0 and at most {most}");
-                Err(GpuError::Value { field: format!("calibration.{field}"), value: value.to_string(), rule })
+            if value != 0.0 || field != "power_droop" {
+                factor(&format!("calibration.{field}"), value, most)?;
             }
+            Ok::<f64, GpuError>(value)
         };
         let constants = match limits {
             Limits::Sm(_) | Limits::Cu(_) => self.shared.clone(),

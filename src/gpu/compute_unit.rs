@@ -2,7 +2,11 @@
 
 use serde::Deserialize;
 
-use super::GpuError;
+use super::{
+    GpuError,
+    limits::{LEAST_UNIT, MOST_REGISTERS, MOST_SHARED, MOST_THREADS},
+    range::count,
+};
 use crate::units::Bytes;
 
 /// Limits of one compute unit (CU), and how kernels run on it. Sizes in bytes, counts as integers.
@@ -98,30 +102,35 @@ fn whole_bytes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32,
 }
 
 impl CuLimits {
-    /// The limits, checked: zero where a division follows is an error that names the field.
+    /// The limits, checked: what no compute unit has is an error that names the field, as in `LimitsFile::meant`.
     ///
     /// # Errors
-    /// A count of 0, a wavefront size or mode that the target does not have.
+    /// A count outside its range, a wavefront size or mode that the target does not have.
     pub fn checked(self) -> Result<Self, GpuError> {
         let value = |field: &str, value: String, rule: &str| {
             Err(GpuError::Value { field: format!("compute_unit.{field}"), value, rule: rule.into() })
         };
         let wave32 = self.wave32.unwrap_or(self.wave64);
-        for (field, count) in [
-            ("max_threads_per_workgroup", self.max_threads_per_workgroup),
-            ("simds_per_cu", self.simds_per_cu),
-            ("max_waves_per_simd", self.max_waves_per_simd),
-            ("hip_waves_per_simd", self.hip_waves_per_simd),
-            ("max_workgroups_per_cu", self.max_workgroups_per_cu),
-            ("wave64.granule", self.wave64.granule),
-            ("wave32.granule", wave32.granule),
-            ("sgpr_granule", self.sgpr_granule.unwrap_or(1)),
-            ("addressable_vgprs", self.addressable_vgprs),
+        for (field, number, least, most) in [
+            ("max_threads_per_workgroup", self.max_threads_per_workgroup, 1, MOST_THREADS),
+            ("simds_per_cu", self.simds_per_cu, 1, 64),
+            ("max_waves_per_simd", self.max_waves_per_simd, 1, 1024),
+            ("hip_waves_per_simd", self.hip_waves_per_simd, 1, 1024),
+            ("max_workgroups_per_cu", self.max_workgroups_per_cu, 1, MOST_THREADS),
+            ("wave64.vgprs", self.wave64.vgprs, 1, MOST_THREADS),
+            ("wave32.vgprs", wave32.vgprs, 1, MOST_THREADS),
+            ("wave64.granule", self.wave64.granule, 1, MOST_REGISTERS),
+            ("wave32.granule", wave32.granule, 1, MOST_REGISTERS),
+            ("addressable_vgprs", self.addressable_vgprs, 1, MOST_REGISTERS),
+            ("sgprs_per_simd", self.sgprs_per_simd.unwrap_or(1), 1, MOST_THREADS),
+            ("sgpr_granule", self.sgpr_granule.unwrap_or(1), 1, MOST_REGISTERS),
+            ("trap_sgprs", self.trap_sgprs.unwrap_or(0), 0, MOST_REGISTERS),
+            ("addressable_sgprs", self.addressable_sgprs, 1, MOST_REGISTERS),
+            ("lds_per_cu", self.lds_per_cu, 1, MOST_SHARED),
+            ("lds_granule", self.lds_granule, LEAST_UNIT, MOST_SHARED),
+            ("max_lds_per_workgroup", self.max_lds_per_workgroup, 1, MOST_SHARED),
         ] {
-            // Counts of hardware; beyond a million their products would overflow.
-            if !(1..=1_000_000).contains(&count) {
-                return value(field, count.to_string(), "1 to 1,000,000");
-            }
+            count(&format!("compute_unit.{field}"), number, least, most)?;
         }
         match (self.wave_size, self.wave32) {
             (64, _) | (32, Some(_)) => {}

@@ -2,8 +2,23 @@
 
 use serde::Deserialize;
 
-use super::GpuError;
+use super::{GpuError, range::count};
 use crate::units::Bytes;
+
+/// Most threads, warps, blocks and barriers of an SM.
+pub(super) const MOST_THREADS: u32 = 1 << 16;
+
+/// Most registers of a thread.
+pub(super) const MOST_REGISTERS: u32 = 1 << 12;
+
+/// Most on-chip memory of an SM, in bytes.
+pub(super) const MOST_SHARED: u32 = 4 << 20;
+
+/// Least unit in which on-chip memory is given to blocks, in bytes.
+pub(super) const LEAST_UNIT: u32 = 32;
+
+/// Most carve-outs.
+const MOST_CONFIGURATIONS: usize = 64;
 
 /// A compute capability such as 9.0; matched exactly, never as "at least".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,27 +130,31 @@ pub(super) struct LimitsFile {
 }
 
 impl LimitsFile {
-    /// The limits as meant. Zero where a division follows is an error that names the field.
+    /// The limits as meant. What no SM has is an error that names the field: a division by zero would follow, an
+    /// overflow, or a search without end, for advice tries every block size, register count and unit of shared memory.
     pub(super) fn meant(&self) -> Result<SmLimits, GpuError> {
-        let positive = [
-            ("warp_size", self.warp_size),
-            ("max_threads_per_block", self.max_threads_per_block),
-            ("max_warps_per_sm", self.max_warps_per_sm),
-            ("max_blocks_per_sm", self.max_blocks_per_sm),
-            ("registers_per_sm", self.registers_per_sm),
-            ("register_allocation_unit", self.register_allocation_unit),
-            ("sub_partitions", self.sub_partitions),
-        ];
-        if let Some((field, _)) = positive.iter().find(|(_, value)| *value == 0) {
-            return Err(GpuError::Value {
-                field: format!("limits.{field}"),
-                value: "0".into(),
-                rule: "at least 1".into(),
-            });
+        for (field, value, most) in [
+            ("warp_size", self.warp_size, 1024),
+            ("max_threads_per_block", self.max_threads_per_block, MOST_THREADS),
+            ("max_threads_per_sm", self.max_threads_per_sm, MOST_THREADS),
+            ("max_warps_per_sm", self.max_warps_per_sm, MOST_THREADS),
+            ("max_blocks_per_sm", self.max_blocks_per_sm, MOST_THREADS),
+            ("registers_per_sm", self.registers_per_sm, 1 << 24),
+            ("max_registers_per_block", self.max_registers_per_block, 1 << 24),
+            ("max_registers_per_thread", self.max_registers_per_thread, MOST_REGISTERS),
+            ("calculator_registers_per_thread", self.calculator_registers_per_thread, MOST_REGISTERS),
+            ("register_allocation_unit", self.register_allocation_unit, MOST_THREADS),
+            ("sub_partitions", self.sub_partitions, 1024),
+            ("barriers_per_sm", self.barriers_per_sm.unwrap_or(1), MOST_THREADS),
+            ("max_cluster_portable", self.max_cluster_portable.unwrap_or(1), MOST_THREADS),
+            ("max_cluster_nonportable", self.max_cluster_nonportable.unwrap_or(1), MOST_THREADS),
+        ] {
+            count(&format!("limits.{field}"), value, 1, most)?;
         }
         let size = |field: &str, bytes: Bytes| {
-            let whole = bytes.get().fract() == 0.0 && bytes.get() <= f64::from(u32::MAX);
-            if whole { Ok(bytes.get() as u32) } else { Err(whole_bytes(field, bytes)) }
+            let whole = bytes.get().fract() == 0.0 && bytes.get() <= f64::from(MOST_SHARED);
+            let rule = "a whole number of bytes, at most 4 MiB";
+            if whole { Ok(bytes.get() as u32) } else { Err(wrong_size(field, bytes, rule)) }
         };
         let mut configurations = self
             .shared_configurations
@@ -144,8 +163,15 @@ impl LimitsFile {
             .collect::<Result<Vec<_>, _>>()?;
         configurations.sort_unstable();
         let shared_allocation_unit = size("shared_allocation_unit", self.shared_allocation_unit)?;
-        if shared_allocation_unit == 0 {
-            return Err(whole_bytes("shared_allocation_unit", self.shared_allocation_unit));
+        if shared_allocation_unit < LEAST_UNIT {
+            return Err(wrong_size("shared_allocation_unit", self.shared_allocation_unit, "at least 32 B"));
+        }
+        if configurations.len() > MOST_CONFIGURATIONS {
+            return Err(GpuError::Value {
+                field: "limits.shared_configurations".into(),
+                value: format!("{} sizes", configurations.len()),
+                rule: format!("at most {MOST_CONFIGURATIONS} sizes"),
+            });
         }
         Ok(SmLimits {
             compute_capability: self.compute_capability,
@@ -173,10 +199,6 @@ impl LimitsFile {
     }
 }
 
-fn whole_bytes(field: &str, value: Bytes) -> GpuError {
-    GpuError::Value {
-        field: format!("limits.{field}"),
-        value: value.to_string(),
-        rule: "a whole number of bytes, 1 B to 4 GiB".into(),
-    }
+fn wrong_size(field: &str, value: Bytes, rule: &str) -> GpuError {
+    GpuError::Value { field: format!("limits.{field}"), value: value.to_string(), rule: rule.into() }
 }

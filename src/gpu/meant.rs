@@ -3,9 +3,10 @@
 use super::{
     ComputeCapability, ConstantsOf, CuLimits, DataType, Gpu, GpuError, Latency, Limits, Override, Pipe, SmLimits,
     limits::LimitsFile,
+    range::{count, positive, share},
     read::{GpuFile, Kind, Tables},
 };
-use crate::units::{Cycles, Watts};
+use crate::units::{Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, JoulesPerFlop, Watts};
 
 /// Checks a file and resolves what it leaves to the tables beside it.
 pub(super) fn meant(
@@ -24,49 +25,14 @@ pub(super) fn meant(
     if let Some(field) = missing(&file) {
         return value(field, "absent".into(), "given for an NVIDIA GPU");
     }
-    if file.sm.count == 0 {
-        return value("sm.count", "0".into(), "at least 1");
-    }
-    let latency = file.latency.as_ref();
-    let cycles = |of: fn(&Latency) -> Option<Cycles>| latency.and_then(of).map_or(1.0, Cycles::get);
-    let positive = [
-        ("power", file.power.map_or(1.0, Watts::get)),
-        ("clocks.base", file.clocks.base.map_or(1.0, |c| c.get())),
-        ("clocks.vector", file.clocks.vector.get()),
-        ("clocks.tensor", file.clocks.tensor.map_or(1.0, |c| c.get())),
-        ("clocks.tensor_fp64", file.clocks.tensor_fp64.map_or(1.0, |c| c.get())),
-        ("memory.dram.capacity", file.memory.dram.capacity.map_or(1.0, |c| c.get())),
-        ("memory.dram.bandwidth", file.memory.dram.bandwidth.get()),
-        ("memory.l2.capacity", file.memory.l2.capacity.get()),
-        ("memory.l2.bandwidth", file.memory.l2.bandwidth.map_or(1.0, |b| b.get())),
-        ("memory.shared.bandwidth", file.memory.shared.as_ref().map_or(1.0, |s| s.bandwidth.get())),
-        ("memory.infinity_cache.capacity", file.memory.infinity_cache.as_ref().map_or(1.0, |c| c.capacity.get())),
-        ("rates.special", file.rates.special.unwrap_or(1.0)),
-        ("rates.sparsity", file.rates.sparsity.unwrap_or(1.0)),
-        ("latency.clock", latency.and_then(|l| l.clock).map_or(1.0, |c| c.get())),
-        ("latency.l1", cycles(|l| l.l1)),
-        ("latency.l2", cycles(|l| l.l2)),
-        ("latency.dram", cycles(|l| l.dram)),
-        ("calibration.sm_stream", file.calibration.as_ref().and_then(|c| c.sm_stream).map_or(1.0, |s| s.get())),
-        ("calibration.tensor_energy", file.calibration.as_ref().and_then(|c| c.tensor_energy).map_or(1.0, |e| e.get())),
-    ];
-    let rates = file.rates.vector.iter().map(|(t, r)| (format!("rates.vector.{}", t.name()), *r)).chain(
-        file.rates.tensor.iter().flat_map(|(input, by)| {
-            by.iter().map(|(a, r)| (format!("rates.tensor.{}.{}", input.name(), a.name()), *r))
-        }),
-    );
-    for (field, number) in positive.into_iter().map(|(f, n)| (f.to_owned(), n)).chain(rates) {
-        if !(number > 0.0 && number.is_finite()) {
-            return value(&field, number.to_string(), "more than 0");
-        }
-    }
+    figures(&file)?;
     let (rates, fp64) = (&file.rates, DataType::Fp64);
     for (field, cap, capped, rule) in [
         ("rates.tensor_cap", rates.tensor_cap, !rates.tensor.is_empty(), "absent where rates.tensor is"),
         ("rates.fp64_cap", rates.fp64_cap, rates.vector.contains_key(&fp64), "absent where rates.vector.fp64 is"),
     ] {
+        share(field, cap)?;
         match cap {
-            Some(cap) if !(cap > 0.0 && cap <= 1.0) => return value(field, cap.to_string(), "above 0 and at most 1"),
             Some(cap) if !capped => return value(field, cap.to_string(), rule),
             _ => {}
         }
@@ -108,6 +74,44 @@ pub(super) fn meant(
         follow_power(&mut gpu, power, rated_power);
     }
     Ok(gpu)
+}
+
+/// Refuses figures that no device has: the model's products of the others all stay finite.
+fn figures(file: &GpuFile) -> Result<(), GpuError> {
+    count("sm.count", file.sm.count, 1, u32::MAX)?;
+    let (clocks, memory, rates, own) = (&file.clocks, &file.memory, &file.rates, file.calibration.as_ref());
+    let latency = file.latency.as_ref();
+    let cycles = |of: fn(&Latency) -> Option<Cycles>| latency.and_then(of).map(Cycles::get);
+    for (field, figure) in [
+        ("power", file.power.map(Watts::get)),
+        ("clocks.base", clocks.base.map(Hertz::get)),
+        ("clocks.vector", Some(clocks.vector.get())),
+        ("clocks.tensor", clocks.tensor.map(Hertz::get)),
+        ("clocks.tensor_fp64", clocks.tensor_fp64.map(Hertz::get)),
+        ("memory.dram.capacity", memory.dram.capacity.map(Bytes::get)),
+        ("memory.dram.bandwidth", Some(memory.dram.bandwidth.get())),
+        ("memory.l2.capacity", Some(memory.l2.capacity.get())),
+        ("memory.l2.bandwidth", memory.l2.bandwidth.map(BytesPerSecond::get)),
+        ("memory.shared.bandwidth", memory.shared.as_ref().map(|s| s.bandwidth.get())),
+        ("memory.infinity_cache.capacity", memory.infinity_cache.as_ref().map(|c| c.capacity.get())),
+        ("rates.special", rates.special),
+        ("rates.sparsity", rates.sparsity),
+        ("latency.clock", latency.and_then(|l| l.clock).map(Hertz::get)),
+        ("latency.l1", cycles(|l| l.l1)),
+        ("latency.l2", cycles(|l| l.l2)),
+        ("latency.dram", cycles(|l| l.dram)),
+        ("calibration.sm_stream", own.and_then(|c| c.sm_stream).map(BytesPerCycle::get)),
+        ("calibration.tensor_energy", own.and_then(|c| c.tensor_energy).map(JoulesPerFlop::get)),
+    ] {
+        positive(field, figure)?;
+    }
+    for (data, rate) in &rates.vector {
+        positive(&format!("rates.vector.{}", data.name()), Some(*rate))?;
+    }
+    for (input, accumulate, rate) in rates.tensor.iter().flat_map(|(i, by)| by.iter().map(move |(a, r)| (i, a, r))) {
+        positive(&format!("rates.tensor.{}.{}", input.name(), accumulate.name()), Some(*rate))?;
+    }
+    Ok(())
 }
 
 /// What an NVIDIA file must have; of other devices some figures are nowhere to be had.

@@ -1,6 +1,6 @@
 //! What to change for more resident blocks: the next threshold of each resource, block sizes, launch bounds.
 
-use super::{BlockLimits, Occupancy, Resource, Resources, occupancy};
+use super::{BlockLimits, Occupancy, Resource, Resources, amd, occupancy};
 use crate::{
     gpu::Limits,
     units::{decimal, grouped},
@@ -69,7 +69,8 @@ pub fn next_steps(limits: &Limits, resources: &Resources, now: &Occupancy) -> Ve
             }
             Resource::Scalars => {
                 let scalars = |scalar_registers| Resources { scalar_registers, ..*resources };
-                let most = (1..now_scalars)
+                // A wavefront cannot ask for more, however much was asked.
+                let most = (1..now_scalars.min(amd::most_scalars(limits.cu()?) + 1))
                     .rev()
                     .find(|&s| occupancy(limits, &scalars(s)).limits.of(Resource::Scalars) >= target)?;
                 step(resource, most, scalars(most))

@@ -115,7 +115,7 @@ fn vgprs_needed(unit: &CuLimits, asked: &Resources) -> u32 {
 }
 
 /// Scalar registers that a wavefront can ask for: the addressable ones and 6 for VCC, XNACK and flat scratch.
-fn most_scalars(unit: &CuLimits) -> u32 {
+pub(super) fn most_scalars(unit: &CuLimits) -> u32 {
     unit.addressable_sgprs + 6
 }
 

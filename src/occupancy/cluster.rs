@@ -66,7 +66,7 @@ pub fn most_active(sm: &Sm, blocks_per_sm: u32, clusters: Clusters) -> Option<u6
     let of_gpc = u64::from(sm.max_per_gpc?) * per_sm / blocks;
     let by_slots = u64::from(sm.count) * per_sm / blocks;
     // Without the number of GPCs any number of them that the SMs could fill is thinkable.
-    let by_gpcs = sm.gpc_count.map_or(u64::MAX, |gpcs| u64::from(gpcs) * of_gpc);
+    let by_gpcs = sm.gpc_count.map_or(u64::MAX, |gpcs| u64::from(gpcs).saturating_mul(of_gpc));
     Some(if of_gpc == 0 { 0 } else { by_slots.min(by_gpcs) })
 }
 

@@ -39,9 +39,9 @@ pub struct Redistribution {
     /// Registers per thread with which the kernel is launched: what residency goes by.
     pub launched: u32,
     /// Registers of one block after every warpgroup has its count.
-    pub asked: u32,
+    pub asked: u64,
     /// Registers that the block was given at launch.
-    pub given: u32,
+    pub given: u64,
 }
 
 /// Checks one `setmaxnreg` count per warpgroup. Registers of 0 are taken as the mean of the counts, rounded down to
@@ -61,7 +61,10 @@ pub fn redistribution(
         return Err(WarpgroupError::Count { count: *count });
     }
     let warpgroups = resources.threads_per_block.div_ceil(WARPGROUP);
-    if counts.len() != warpgroups as usize || !resources.threads_per_block.is_multiple_of(WARPGROUP) {
+    if counts.is_empty()
+        || counts.len() != warpgroups as usize
+        || !resources.threads_per_block.is_multiple_of(WARPGROUP)
+    {
         return Err(WarpgroupError::Warpgroups {
             counts: counts.len(),
             threads: resources.threads_per_block,
@@ -75,8 +78,8 @@ pub fn redistribution(
     };
     Ok(Redistribution {
         launched,
-        asked: total * WARPGROUP,
-        given: launched.next_multiple_of(8) * resources.threads_per_block,
+        asked: u64::from(total) * u64::from(WARPGROUP),
+        given: u64::from(launched).next_multiple_of(8) * u64::from(resources.threads_per_block),
     })
 }
 
@@ -88,7 +91,7 @@ impl Redistribution {
             self.launched
         );
         if self.starves() {
-            let (asked, given) = (grouped(self.asked.into()), grouped(self.given.into()));
+            let (asked, given) = (grouped(self.asked), grouped(self.given));
             format!(
                 "{text}; the counts ask for {asked} registers per block of {given}: the last setmaxnreg.inc waits for ever"
             )

@@ -17,6 +17,9 @@ pub const MAX_GRID: [u64; 3] = [(1 << 31) - 1, 65_535, 65_535];
 /// Most threads in x, y and z of a block; their product has a limit of its own, which the launch checks.
 pub const MAX_BLOCK: [u64; 3] = [u32::MAX as u64, u32::MAX as u64, 64];
 
+/// Totals below this are no byte or operation by any account; ratios of such numbers overflow.
+const LEAST: f64 = 1e-9;
+
 /// Totals above this are years on any GPU.
 const MOST: f64 = 1e24;
 
@@ -142,12 +145,12 @@ impl KernelSpec {
     }
 
     fn finite(&self, key: &str, one: impl std::fmt::Display, total: f64, per: Per) -> Result<(), ScenarioError> {
-        if (0.0..=MOST).contains(&total) {
+        if total == 0.0 || (LEAST..=MOST).contains(&total) {
             return Ok(());
         }
         let rule = match per {
-            Per::Launch => "it must be at least 0 and at most 1e24".to_owned(),
-            _ => format!("per {}, {total:e} in all; the total must be at least 0 and at most 1e24", per.word()),
+            Per::Launch => "it must be 0, or at least 1e-9 and at most 1e24".to_owned(),
+            _ => format!("per {}, {total:e} in all; the total must be 0, or at least 1e-9 and at most 1e24", per.word()),
         };
         Err(self.bad(key, one, rule))
     }

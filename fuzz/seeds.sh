@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Fills corpus/ and dictionaries/ from the files of the repository, so that new files and words are seeds at once.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+# seed TARGET NAME: standard input becomes a seed.
+seed() { mkdir -p "corpus/$1" && cat > "corpus/$1/seed-$2"; }
+# Lines as entries of a libFuzzer dictionary, which must be ASCII.
+entries() { LC_ALL=C grep -E '^[ -~]+$' | sort -u | sed -e 's/[\\"]/\\&/g' -e 's/.*/"&"/'; }
+
+for file in ../gpus/*/*.toml; do
+    name=$(basename "$file" .toml)
+    seed gpu_file "$name" < "$file"
+done
+base=../gpus/nvidia/h100-sxm5-80gb.toml
+limits=$(awk '/^\[\[limits\]\]/ { on = 0 } on { print } /^\[\[limits\]\]/ { on = 1 }' ../gpus/nvidia/compute_capability.toml |
+    awk '/^compute_capability = "9.0"/ { on = 1 } /^$/ { on = 0 } on { print }')
+{ cat "$base"; printf '\n[limits]\n%s\n' "$limits"; } | seed gpu_file own-limits
+{ cat ../gpus/amd/instinct-mi300x.toml; printf '\n[compute_unit]\n'; awk '/^gfx = "gfx942"/ { on = 1 } /^$/ { on = 0 } on' ../gpus/amd/gfx.toml; } |
+    seed gpu_file own-compute-unit
+sets=$(awk -F ' = ' '
+    /^\[[^[]/ { table = substr($0, 2, index($0, "]") - 2) "."; next }
+    /^\[\[/ { exit_table = 1; table = "-"; next }
+    NF == 2 && table != "-" && $1 !~ /source|schema|aliases|disagreements/ && $2 !~ /[{[]/ { print table $1 "=" $2 }' "$base")
+{ cat "$base"; sed 's/^/#set /' <<< "$sets"; } | seed gpu_file what-ifs
+{ cat "$base"; awk -F ' = ' 'NF == 2 && $2 ~ /^("[0-9]|[0-9])/ && $1 != "compute_capability" { print "#set limits." $1 "=" $2 }' <<< "$limits"; } |
+    seed gpu_file limits-what-ifs
+number=0
+while read -r change; do
+    number=$((number + 1))
+    printf 'A\n%s\n' "$change" | seed overrides "$number"
+done <<< "$sets"
+printf 'A\n%s\n' "$sets" | seed overrides all
+printf 'A\nlimits.max_threads_per_sm=4096\nlimits.shared_per_sm="300 KiB"\nrates.tensor_cap=0.5\n' | seed overrides limits
+
+grep -oE '"[^"]+"' ../src/units.rs | tr -d '"' | sort -u > dictionaries.tmp
+while read -r unit; do
+    printf '%s' "$unit" | seed units "$(cksum <<< "$unit" | cut -d ' ' -f 1)"
+    printf '1.5e3 %s' "$unit" | seed units "n$(cksum <<< "$unit" | cut -d ' ' -f 1)"
+done < dictionaries.tmp
+rm dictionaries.tmp
+
+words=$(grep -ohE '"[^"]{1,120}"' ../src/gpu/pipe.rs ../src/profile/name.rs ../src/scenario/dims.rs | tr -d '"'
+    sed -n '/^aliases/,/^]/p' ../gpus/*/*.toml | grep -oE '"[^"]+"' | tr -d '"')
+while read -r word; do
+    printf '%s' "$word" | seed words "$(cksum <<< "$word" | cut -d ' ' -f 1)"
+done < <(sort -u <<< "$words")
+
+for file in ../scenarios/*.toml; do
+    for target in scenario charts png; do seed "$target" "$(basename "$file" .toml)" < "$file"; done
+done
+for file in ../tests/data/ncu/*.csv; do seed profile "$(basename "$file" .csv)" < "$file"; done
+seed batch small < ../tests/data/occupancy_batch.csv
+printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_smem_bytes,dynamic_smem_bytes,carveout_pct,optin,barriers \
+    9.0,256,66,0,0,-1,1,1 8.0,1024,32,0,100000,50,0,2 7.5,96,255,49152,0,,, | seed batch optional
+head -n 20 ../tests/data/amd_golden.csv | seed batch amd
+printf '%s\n' gfx,threads_per_workgroup,vgprs,lds_bytes,wave_size,wgp_mode,agprs,sgprs,trap_handler \
+    gfx942,256,128,1024,,,128,100,1 gfx1100,64,96,65536,32,1,,, gfx90a,1024,512,0,64,0,0,0,0 | seed batch amd-optional
+# A target that builds its values from bytes starts from bytes.
+head -c 600 ../Cargo.lock | seed kernel bytes
+
+mkdir -p dictionaries
+{
+    cat ../gpus/*/*.toml ../scenarios/*.toml | grep -v '^ *#' | grep -oE '[a-z_0-9]+ = ' || true
+    cat ../gpus/*/*.toml ../scenarios/*.toml | grep -oE '^\[\[?[a-z_0-9.]+\]\]?' || true
+    grep -ohE '"[A-Za-z0-9_.]{2,40}"' ../src/scenario/*.rs ../src/gpu/pipe.rs ../src/gpu/read.rs | tr -d '"' || true
+    grep -ohE '"[A-Za-z/]{1,9}", [0-9K]' ../src/units.rs | cut -d '"' -f 2 | sed 's/^/ /' || true
+    printf '%s\n' '#set limits.' '[limits]' '= nan' '= inf' '= -1' '= 0' '= 1e300' '= 4294967295' '= 9223372036854775807' '"1e300 B"' '"0 B"' '[[vary]]'
+} | entries > dictionaries/toml.dict
+{
+    grep -ohE '"[][A-Za-z0-9_#%/ .()=:-]{2,90}"' ../src/profile/fields/names.rs ../src/profile/{unit,tensor,fields,details,raw}.rs | tr -d '"'
+    head -n 3 ../tests/data/ncu/*.csv | grep -oE '"[^"]{1,90}"' | tr -d '"'
+    printf '%s\n' '","' '"' ';' '1.234,5' '1e308' '-1' 'nan' 'inf' '18446744073709551615'
+} | entries > dictionaries/csv.dict
+{
+    grep -ohE '"[a-z_]{4,30}"' ../src/occupancy/batch.rs ../src/occupancy/batch/*.rs | tr -d '"'
+    grep -oE 'gfx[0-9a-f]+' ../gpus/amd/gfx.toml
+    printf '%s\n' 9.0 8.6 12.1 4294967295 4294967296 -1 '"' ','
+} | entries > dictionaries/batch.dict
+{
+    cat <<< "$words" | grep -E '^.{1,30}$'
+    grep -ohE '"[A-Za-z/]{1,9}", [0-9K]' ../src/units.rs | cut -d '"' -f 2
+    printf '%s\n' e308 e-320 nan inf operator '<' '::' '(anonymous namespace)::' Kernel2
+} | entries > dictionaries/words.dict
