@@ -1,11 +1,15 @@
 //! Matrix products: C[m,n] = A[m,k] B[k,n], `batch` times. A are the activations, B the weights.
 
+mod force;
 mod plan;
 mod precision;
+mod sweep;
 mod tiles;
 
+pub use force::{Force, ForceError};
 pub use plan::{Candidate, Plan, Planner};
 pub use precision::{Precision, PrecisionError};
+pub use sweep::{Over, Range, SweepError, sweep};
 pub use tiles::{SPLITS, Tile};
 
 /// A matrix product by its shape.
