@@ -174,7 +174,7 @@ fn plain(value: f64, step: f64) -> String {
     match step {
         s if (1e-4..1e3).contains(&s) => decimal(value, 6),
         // Multiples of a power of two are sizes, which people know in full.
-        s if (1e3..1e6).contains(&s) && s % 1024.0 == 0.0 => decimal(value, 0),
+        s if (1e3..1e9).contains(&s) && s % 1024.0 == 0.0 => decimal(value, 0),
         s if (1e3..1e15).contains(&s) => {
             let units = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
             let fits = |scale: f64| scale <= s * 10.0 && scale <= value.abs();

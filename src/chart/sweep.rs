@@ -5,12 +5,13 @@ mod marks;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, Type};
 use super::data::{Table, cell, optional};
+use super::font::elide;
 use super::geometry::{Point, Rect};
 use super::tail::curve;
 use super::terms::{time, unit};
 use super::{Caption, Chart, Theme, page};
 use crate::units::significant;
-use marks::{Edges, look, strip};
+use marks::{Edges, Run, look, runs, strip};
 
 /// One product.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,21 +156,23 @@ impl Sweep {
     }
 
     pub(super) fn canvas(&self, theme: Theme) -> Canvas {
-        let width = page::WIDTH - 40.0 - SIDES.0 - SIDES.1;
+        let width = page::WIDTH - 2.0 * page::BORDER - SIDES.0 - SIDES.1;
         let single = self.series.len() <= 1;
         let samples: Vec<&SweepSample> = self.series.iter().flat_map(|r| &r.samples).filter(|s| usable(s)).collect();
         let (low, high) = (samples.iter().map(|s| s.size).min(), samples.iter().map(|s| s.size).max());
         let (low, high) = (low.unwrap_or(0) as f64, high.unwrap_or(1) as f64);
-        let edges = Edges::of(&self.series, width);
+        let left = page::BORDER + SIDES.0;
+        let x = Axis::binary(low, high, 10, (left, left + width));
+        let runs = runs(&self.series, &x);
+        let edges = Edges::of(&runs, width);
         let key = self.key(width);
         let head = if single { STRIP + ROW + 12.0 } else { ROW * key.len().max(1) as f64 + 8.0 };
         let body = head + PANELS.iter().sum::<f64>() + 2.0 * GAP + 46.0;
-        let (mut canvas, body) = page::open(&self.caption, &self.subtitle(&edges), theme, body);
+        let (mut canvas, body) = page::open(&self.caption, &self.subtitle(&edges, &runs), theme, body);
 
-        let (left, right) = (body.x0 + SIDES.0, body.x1 - SIDES.1);
         let mut top = body.y0 + head;
         let panels = PANELS.map(|height| {
-            let panel = Rect::new(left, top, right, top + height);
+            let panel = Rect::new(left, top, left + width, top + height);
             top += height + GAP;
             panel
         });
@@ -178,7 +181,7 @@ impl Sweep {
         let (time_unit, scale) = unit(longest);
         let upright = |i: usize| (panels[i].y1, panels[i].y0);
         let scene = Scene {
-            x: Axis::binary(low, high, 10, (left, right)),
+            x,
             y: [
                 Axis::linear(0.0, longest / scale, 5, upright(0)),
                 Axis::linear(0.0, fastest, 5, upright(1)),
@@ -203,7 +206,7 @@ impl Sweep {
         }
         match self.series.first() {
             Some(series) if single => {
-                strip(&mut canvas, &series.samples, &scene, body.y0);
+                strip(&mut canvas, &runs, left, body.y0);
                 self.one(&mut canvas, series, &scene);
             }
             _ => self.several(&mut canvas, &key, body.y0, &scene),
@@ -211,9 +214,11 @@ impl Sweep {
         canvas
     }
 
-    fn subtitle(&self, edges: &Edges) -> String {
+    fn subtitle(&self, edges: &Edges, runs: &[Run]) -> String {
         if self.series.len() > 1 {
-            return format!("One curve per tile; a wave is {}", self.wave);
+            let at =
+                self.current.map_or(String::new(), |size| format!(", with the throughput at {} = {size}", self.over));
+            return format!("One curve per tile{at}; a wave is {}", self.wave);
         }
         let along = if self.over == "K" { "a further step of the k-loop begins" } else { "a further tile begins" };
         let mut parts = Vec::new();
@@ -221,9 +226,13 @@ impl Sweep {
             parts.push(format!("Light lines: {along}"));
         }
         if !edges.waves.is_empty() {
-            parts.push(format!("Dark lines: the last wave ({}) is full", self.wave));
+            parts.push("Dark lines: the most that so many waves of the kernel hold".into());
         }
-        if parts.is_empty() { format!("A wave is {}", self.wave) } else { parts.join(". ") }
+        parts.push(format!("A wave is {}", self.wave));
+        if !runs.is_empty() && !runs.iter().any(Run::named) {
+            parts.push("The data name the kernels".into());
+        }
+        parts.join(". ")
     }
 
     fn one(&self, canvas: &mut Canvas, series: &SweepSeries, scene: &Scene) {
@@ -254,7 +263,7 @@ impl Sweep {
         for (index, series) in self.series.iter().enumerate() {
             let now = self.now().find(|(r, _)| std::ptr::eq(*r, series));
             let rate = now.map_or(String::new(), |(_, s)| format!(": {}", self.rate(s.tera_per_s)));
-            let text = format!("{}{rate}", series.label);
+            let text = format!("{}{rate}", elide(&series.label, 11.0, false, 200.0));
             let own = KEY + Type::new(11.0, (0, 0, 0)).room(&text).0;
             if used + own > width && used > 0.0 {
                 rows.push(Vec::new());

@@ -69,7 +69,8 @@ pub fn sweep_figure(request: &SweepRequest) -> Result<Sweep, SweepFigureError> {
     let searched = forces.iter().all(|f| f.tile.is_none());
     assumptions.push(if searched { "the fastest kernel by the model" } else { "the tile is given" }.into());
     if let Some(splits) = forces.iter().find_map(|f| f.splits) {
-        assumptions.push(format!("k is cut into {splits}"));
+        let cut = if splits == 1 { "k is not cut".into() } else { format!("k is cut into {splits} shares") };
+        assumptions.push(cut);
     } else if cut {
         assumptions.push("k/3: k is cut into 3 shares".into());
     }
@@ -113,7 +114,7 @@ fn kernel(chosen: &Candidate) -> String {
 }
 
 fn label(force: Force) -> String {
-    force.tile.map_or_else(|| "fastest".into(), |(height, width)| format!("{height}x{width}"))
+    force.tile.map_or_else(|| "fastest kernel".into(), |(height, width)| format!("{height}x{width}"))
 }
 
 fn reuse_text(reuse: Reuse) -> &'static str {
