@@ -11,6 +11,7 @@ mod gpus;
 mod input;
 mod kernel;
 mod occupancy;
+mod shapes;
 mod show;
 mod table;
 mod world;
@@ -52,7 +53,7 @@ enum Command {
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
-    Chart(chart::Args),
+    Chart(Box<chart::Args>),
     /// The GPUs that are known: list them, show a file, check one of your own
     Gpus(gpus::Args),
     /// Blocks per SM, limiters, the next step to one more block, good block sizes
@@ -69,7 +70,7 @@ pub fn main() -> ExitCode {
         Command::Kernel(args) => kernel::run(*args),
         Command::Gemm(args) => gemm::run(*args),
         Command::Compare(args) => compare::run(*args),
-        Command::Chart(args) => chart::run(args),
+        Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),
         Command::Occupancy(args) => occupancy::run(args),
         Command::Completions(args) => completions::run(args),

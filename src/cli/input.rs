@@ -1,4 +1,4 @@
-//! Input files, told apart by content: scenarios and Nsight Compute CSVs.
+//! Input files, told apart by content: scenarios, Nsight Compute CSVs, lists of matrix products.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
-use super::{args::GpuArgs, show::Outcome, world};
+use super::{args::GpuArgs, shapes, show::Outcome, world};
 use crate::{
     gpu::Catalog,
     profile::{self, device, judge},
@@ -20,6 +20,8 @@ pub enum Input {
     Scenario(Box<Scenario>),
     /// A profiler's file.
     Profile(profile::Profile),
+    /// Matrix products by shape.
+    Shapes(Vec<shapes::Row>),
 }
 
 /// Reads a file, or a built-in scenario by its name.
@@ -34,6 +36,9 @@ pub fn read(name: &str) -> Result<Input> {
     }
     let bytes = world::read(path)?;
     let what = || format!("`{name}`");
+    if shapes::detect(&bytes) {
+        return Ok(Input::Shapes(shapes::read(&bytes).with_context(what)?));
+    }
     if profile::detect(&bytes).is_none() && looks_like_scenario(path, &bytes) {
         let text = std::str::from_utf8(&bytes).with_context(what)?;
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));

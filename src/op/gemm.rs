@@ -1,13 +1,17 @@
 //! Matrix products: C[m,n] = A[m,k] B[k,n], `batch` times. A are the activations, B the weights.
 
+mod force;
 mod plan;
 mod precision;
 mod product;
+mod sweep;
 mod tiles;
 
+pub use force::{Force, ForceError};
 pub use plan::{Candidate, Plan, Planner};
 pub use precision::{Precision, PrecisionError};
 pub use product::{GemmError, Product, Request, kernel, product};
+pub use sweep::{Over, Range, SweepError, sweep};
 pub use tiles::{SPLITS, Tile};
 
 /// A matrix product by its shape.

@@ -1,6 +1,6 @@
 //! The search for the kernel: every tile and split of k through the time model, the fastest wins.
 
-use super::{Precision, Reuse, SPLITS, Shape, Tile, tiles::STEP_BYTES, tiles::tiles};
+use super::{Force, ForceError, Precision, Reuse, SPLITS, Shape, Tile, force::forced, tiles::STEP_BYTES, tiles::tiles};
 use crate::{
     gpu::Gpu,
     kernel::{Operand, Tiled},
@@ -15,6 +15,7 @@ pub struct Planner {
     tiles: Vec<Tile>,
     precision: Precision,
     gemv: bool,
+    force: Force,
 }
 
 /// One way to run a product.
@@ -53,7 +54,22 @@ impl Planner {
     /// A planner; absent where the GPU lacks the unit of the precision.
     pub fn new(gpu: &Gpu, precision: Precision) -> Option<Self> {
         let machine = Machine::new(gpu, precision.pipe)?;
-        Some(Self { machine, tiles: tiles(gpu), precision, gemv: gpu.calibration.tiled.gemv })
+        let gemv = gpu.calibration.tiled.gemv;
+        Some(Self { machine, tiles: tiles(gpu), precision, gemv, force: Force::default() })
+    }
+
+    /// The same planner with tile or split given instead of searched; any of them rules out the kernel without tiles.
+    ///
+    /// # Errors
+    /// The GPU's kernels have no such tile, or nobody cuts k into so many shares.
+    pub fn forced(self, force: Force) -> Result<Self, ForceError> {
+        let tiles = forced(&self.tiles, force)?;
+        Ok(Self { tiles, force, gemv: self.gemv && force == Force::default(), ..self })
+    }
+
+    /// Elements of k in one step of the k-loop.
+    pub fn step(&self) -> f64 {
+        STEP_BYTES / self.precision.input_bytes
     }
 
     /// Types of the products.
@@ -119,11 +135,13 @@ impl Planner {
         let streamed = self.machine.streamed(&operands);
         for tile in &self.tiles {
             let larger = |side: u32, extent: u64| u64::from(side) >= extent.saturating_mul(2) && side > 64;
-            if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
+            if self.force.tile.is_none() && (larger(tile.height, shape.m) || larger(tile.width, shape.n)) {
                 continue;
             }
-            for splits in SPLITS {
-                if splits > 1 && !self.may_split(shape, tile, splits) {
+            // No share of k is empty.
+            let given = self.force.splits.map(|s| [s.min((shape.k as f64 / self.step()).ceil() as u32)]);
+            for &splits in given.as_ref().map_or(&SPLITS[..], |s| &s[..]) {
+                if given.is_none() && splits > 1 && !self.may_split(shape, tile, splits) {
                     // More splits only have shorter loops and more blocks.
                     break;
                 }
@@ -137,8 +155,7 @@ impl Planner {
     }
 
     fn may_split(&self, shape: Shape, tile: &Tile, splits: u32) -> bool {
-        let step = STEP_BYTES / self.precision.input_bytes;
-        2.0 * f64::from(splits) * step <= shape.k as f64
+        2.0 * f64::from(splits) * self.step() <= shape.k as f64
             && tiles_of(shape, tile) * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
     }
 
