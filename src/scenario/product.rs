@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{ScenarioError, words};
 use crate::{
     gpu::DataType,
-    op::gemm::{Request, Reuse, Shape},
+    op::gemm::{Force, Request, Reuse, Shape},
     time::{Bound, Timing},
 };
 
@@ -59,6 +59,13 @@ impl GemmSpec {
             let extent = format!("{} x {} x {} x {}", self.batch, self.m, self.n, self.k);
             ScenarioError::option(&self.name, "m", extent, error.to_string())
         })?;
-        Ok(Request { shape, input: self.dtype, sparse: self.sparse, reuse: self.reuse, timing })
+        Ok(Request {
+            shape,
+            input: self.dtype,
+            sparse: self.sparse,
+            reuse: self.reuse,
+            force: Force::default(),
+            timing,
+        })
     }
 }

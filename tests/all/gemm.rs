@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use wavecast::{
     gpu::DataType,
-    op::gemm::{Candidate, Planner, Precision, Request, Reuse, Shape, product},
+    op::gemm::{Candidate, Force, Planner, Precision, Request, Reuse, Shape, product},
     time::Timing,
 };
 
@@ -85,7 +85,8 @@ fn the_pipeline_gives_the_time_of_the_search() {
             for ((m, n, k), _) in CHECKS {
                 for reuse in [Reuse::Cold, Reuse::Warm, Reuse::ColdWeights] {
                     let shape = Shape::new(1, m, n, k).unwrap();
-                    let request = Request { shape, input, sparse: false, reuse, timing: Timing::Device };
+                    let force = Force::default();
+                    let request = Request { shape, input, sparse: false, reuse, force, timing: Timing::Device };
                     let found = product(&gpu, &request).unwrap().analysis.time;
                     let planned = planner.plan(shape, reuse).time;
                     close(&format!("{name} {m}x{n}x{k}"), found.estimate.get(), planned, 1e-9);
@@ -122,7 +123,8 @@ fn sizes_are_explained() {
     let at = |m, n, k| {
         let shape = Shape::new(1, m, n, k).unwrap();
         let reuse = Reuse::ColdWeights;
-        product(&gpu, &Request { shape, input: DataType::Bf16, sparse: false, reuse, timing: Timing::Device }).unwrap()
+        let (force, timing) = (Force::default(), Timing::Device);
+        product(&gpu, &Request { shape, input: DataType::Bf16, sparse: false, reuse, force, timing }).unwrap()
     };
     // 108 tiles of 256 x 128 are one wave; a column more is another.
     let edge = at(2304, 1537, 4096);
@@ -184,6 +186,9 @@ fn the_command() {
     assert_eq!(rows.len(), 3);
     let column = rows[0].iter().position(|c| c == "tile").unwrap();
     assert!(rows[1][column].contains('x'), "{rows:?}");
+    let forced = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "a100", "--tile", "128x64", "--split", "2"]);
+    assert!(forced.contains("tile 128x64, k split 2 ways") && !forced.contains("256x128"), "{forced}");
+    place.refused(&["gemm", "64", "64", "64", "--gpu", "a100", "--tile", "100x100"], &["100x100", "256x128"]);
     place.refused(&["gemm", "4096", "0", "4096"], &["n = 0"]);
     place.refused(
         &["gemm", "4096", "4096", "4096", "--dtype", "fp8", "--gpu", "a100"],

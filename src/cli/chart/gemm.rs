@@ -11,20 +11,17 @@ use crate::{
     },
     cli::{
         args::{GpuArgs, tile},
+        gemm::ShapeArgs,
         shapes::Row,
     },
     gpu::{DataType, Gpu},
-    op::gemm::{Force, Over, Planner, Precision, Range, Reuse, Shape},
+    op::gemm::{Force, Over, Planner, Precision, Range, Reuse},
 };
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Rows of A and C
-    m: u64,
-    /// Columns of B and C
-    n: u64,
-    /// Columns of A, rows of B
-    k: u64,
+    #[command(flatten)]
+    product: ShapeArgs,
     /// What grows: m, n, k, batch, or mn (M = N)
     #[arg(long, value_name = "DIMENSION")]
     over: Over,
@@ -34,27 +31,9 @@ pub struct Args {
     range: Option<Range>,
     #[command(flatten)]
     gpu: GpuArgs,
-    /// Products of this shape in one kernel
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    batch: u64,
-    /// Type of A and B: fp64, fp32, tf32, fp16, bf16, fp8, fp4, int8
-    #[arg(long, value_name = "TYPE", default_value = "bf16")]
-    dtype: DataType,
-    /// The weights (B) are 2:4 sparse
-    #[arg(long)]
-    sparse: bool,
-    /// Nothing is in L2 at the start; without this and --warm the weights are cold and the activations warm
-    #[arg(long, conflicts_with = "warm")]
-    cold: bool,
-    /// The same product again and again: what fits in L2 is there
-    #[arg(long)]
-    warm: bool,
     /// The tile instead of the fastest one; several times for a curve each, six at most
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = tile)]
     tile: Vec<(u32, u32)>,
-    /// So many shares of k instead of the fastest number
-    #[arg(long, value_name = "COUNT")]
-    split: Option<u32>,
     #[command(flatten)]
     pub drawing: Drawing,
 }
@@ -62,7 +41,7 @@ pub struct Args {
 /// The figure that was asked for.
 pub fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
     let (gpu, _) = args.gpu.resolve_one(&args.gpu.folder.catalog()?)?;
-    let shape = Shape::new(args.batch, args.m, args.n, args.k)?;
+    let shape = args.product.shape()?;
     let range = match args.range {
         Some(range) => range,
         None => {
@@ -72,23 +51,19 @@ pub fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
     };
     let mut forces: Vec<Force> = Vec::new();
     for tile in &args.tile {
-        let force = Force { tile: Some(*tile), splits: args.split };
+        let force = Force { tile: Some(*tile), splits: args.product.split };
         if !forces.contains(&force) {
             forces.push(force);
         }
     }
     if forces.is_empty() {
-        forces.push(Force { tile: None, splits: args.split });
+        forces.push(Force { tile: None, splits: args.product.split });
     }
     if forces.len() > MOST_SERIES {
         bail!("--tile was given {} times: at most {MOST_SERIES} curves can be told apart", forces.len());
     }
-    let reuse = match (args.cold, args.warm) {
-        (true, _) => Reuse::Cold,
-        (_, true) => Reuse::Warm,
-        _ => Reuse::ColdWeights,
-    };
-    let precision = precision(&gpu, args.dtype, args.sparse)?;
+    let reuse = args.product.reuse();
+    let precision = precision(&gpu, args.product.dtype, args.product.sparse)?;
     let request = SweepRequest { gpu: &gpu, precision, shape, reuse, over: args.over, range, forces: &forces };
     Ok(sweep_figure(&request)?.draw(theme))
 }

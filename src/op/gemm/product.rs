@@ -1,6 +1,6 @@
 //! A matrix product through the whole pipeline: the chosen kernel analysed, the choice and the shape explained.
 
-use super::{Candidate, Plan, Planner, Precision, PrecisionError, Reuse, Shape, ShapeError};
+use super::{Candidate, Force, ForceError, Plan, Planner, Precision, PrecisionError, Reuse, Shape, ShapeError};
 use crate::{
     analysis::{Analysis, analyse},
     gpu::{DataType, Gpu},
@@ -22,6 +22,8 @@ pub struct Request {
     pub sparse: bool,
     /// What L2 holds at the start.
     pub reuse: Reuse,
+    /// What of the kernel is given instead of searched.
+    pub force: Force,
     /// Whether the host's launch is part of the time.
     pub timing: Timing,
 }
@@ -35,6 +37,9 @@ pub enum GemmError {
     /// The GPU has no unit for the type.
     #[error(transparent)]
     Precision(#[from] PrecisionError),
+    /// There is no such kernel.
+    #[error(transparent)]
+    Force(#[from] ForceError),
     /// The kernel cannot be launched.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -78,7 +83,7 @@ pub fn product(gpu: &Gpu, request: &Request) -> Result<Product, GemmError> {
         wanted: precision.pipe.label(),
         available: "other types".into(),
     };
-    let planner = Planner::new(gpu, precision).ok_or_else(no_unit)?;
+    let planner = Planner::new(gpu, precision).ok_or_else(no_unit)?.forced(request.force)?;
     let plan = planner.plan(request.shape, request.reuse);
     let (kernel, blocks) = kernel(&plan, &precision, name(request));
     let analysis = analyse(gpu, kernel, blocks, request.timing)?;
