@@ -189,6 +189,11 @@ fn the_command() {
     let forced = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "a100", "--tile", "128x64", "--split", "2"]);
     assert!(forced.contains("tile 128x64, k split 2 ways") && !forced.contains("256x128"), "{forced}");
     place.refused(&["gemm", "64", "64", "64", "--gpu", "a100", "--tile", "100x100"], &["100x100", "256x128"]);
+    let narrow = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "h100", "--dtype", "fp8", "--quantise"]);
+    for said in ["quantise 4096x4096 to fp8", "gemm 4096x4096x4096 fp8", "only dense 16-bit ones were fitted"] {
+        assert!(narrow.replace("\n              ", " ").contains(said), "{said}: {narrow}");
+    }
+    place.refused(&["gemm", "64", "64", "64", "--quantise"], &["bf16 is none"]);
     place.refused(&["gemm", "4096", "0", "4096"], &["n = 0"]);
     place.refused(
         &["gemm", "4096", "4096", "4096", "--dtype", "fp8", "--gpu", "a100"],
