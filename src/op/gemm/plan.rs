@@ -1,6 +1,10 @@
 //! The search for the kernel: every tile and split of k through the time model, the fastest wins.
 
-use super::{Precision, Reuse, SPLITS, Shape, Tile, tiles::STEP_BYTES, tiles::tiles};
+use super::{
+    Precision, Reuse, SPLITS, Shape, Tile,
+    bound::Bound,
+    tiles::{MOST_TILES, STEP_BYTES, tiles},
+};
 use crate::{
     gpu::Gpu,
     time::tiled::{Machine, Parts, Work, streamed},
@@ -113,30 +117,56 @@ impl Planner {
             keep(best, self.row(shape, moved));
             return;
         }
-        for tile in &self.tiles {
-            let larger = |side: u32, extent: u64| u64::from(side) >= extent.saturating_mul(2) && side > 64;
+        // A lower bound of every candidate first: few of them need their exact time, whose powers are dear.
+        let mut bounds = [[f64::INFINITY; SPLITS.len()]; MOST_TILES];
+        let mut least = (f64::INFINITY, 0, 0);
+        let bound = Bound::new(&self.machine, &self.precision, shape, self.streamed(moved));
+        for (index, (tile, bounds)) in self.tiles.iter().zip(&mut bounds).enumerate() {
+            let larger = |side: u32, extent: u64| side > 64 && u64::from(side) >= extent.saturating_mul(2);
             if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
                 continue;
             }
-            for splits in SPLITS {
-                if splits > 1 && !self.may_split(shape, tile, splits) {
+            let tiles = tiles_of(shape, tile);
+            for (place, splits) in SPLITS.into_iter().enumerate() {
+                if splits > 1 && !self.may_split(shape, tile, tiles, splits) {
                     // More splits only have shorter loops and more blocks.
                     break;
                 }
+                let time = bound.of(tile, tiles, place);
+                bounds[place] = time;
+                if time < least.0 {
+                    least = (time, index, place);
+                }
+            }
+        }
+        let mut limit = f64::INFINITY;
+        if best.len() == 1 && least.0.is_finite() {
+            limit = self.candidate(shape, moved, self.tiles[least.1], SPLITS[least.2]).time;
+        }
+        for (tile, bounds) in self.tiles.iter().zip(&bounds) {
+            for (splits, bound) in SPLITS.into_iter().zip(bounds) {
+                if !bound.is_finite() || *bound > limit {
+                    continue;
+                }
                 let (work, parts) = self.parts(shape, moved, tile, splits);
-                if best.last().copied().flatten().is_some_and(|worst| parts.least() >= worst.time) {
+                if parts.exceed(limit, self.machine.overlap) {
                     continue;
                 }
                 let time = parts.time(self.machine.overlap);
                 keep(best, Candidate { tile: Some(*tile), splits, blocks: work.blocks, work, parts, time });
+                limit = best.last().copied().flatten().map_or(limit, |worst| worst.time.min(limit));
             }
         }
     }
 
-    fn may_split(&self, shape: Shape, tile: &Tile, splits: u32) -> bool {
+    fn streamed(&self, moved: &Moved) -> f64 {
+        streamed(&self.machine, Bytes(moved.all), Bytes(moved.resident))
+    }
+
+    fn may_split(&self, shape: Shape, tile: &Tile, tiles: f64, splits: u32) -> bool {
         let step = STEP_BYTES / self.precision.input_bytes;
         2.0 * f64::from(splits) * step <= shape.k as f64
-            && tiles_of(shape, tile) * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
+            && tiles * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
     }
 
     fn candidate(&self, shape: Shape, moved: &Moved, tile: Tile, splits: u32) -> Candidate {
@@ -163,7 +193,7 @@ impl Planner {
             feed: (rows + columns * self.precision.weight_share) * depth * input,
             // Written and read in FP32.
             partials: if splits > 1.0 { 8.0 * splits * elements } else { 0.0 },
-            streamed: streamed(&self.machine, Bytes(moved.all), Bytes(moved.resident)),
+            streamed: self.streamed(moved),
         };
         (work, work.parts(&self.machine, false))
     }
@@ -209,6 +239,50 @@ fn keep(best: &mut [Option<Candidate>], mut found: Candidate) {
             None => {
                 *place = Some(found);
                 return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Catalog, DataType};
+
+    #[test]
+    fn no_candidate_is_faster_than_the_plan() {
+        let catalog = Catalog::embedded().unwrap();
+        // Reproducible numbers with many small and some large ones.
+        let mut state = 1_u64;
+        let mut side = |most: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            1 + (1_u64 << ((state >> 33) % u64::from(most))) + (state >> 40) % 7 * 16
+        };
+        for (name, data) in
+            [("a100-sxm4-80gb", DataType::Bf16), ("h100-sxm5-80gb", DataType::Fp8), ("b200", DataType::Fp32)]
+        {
+            let gpu = catalog.find(name).unwrap().gpu;
+            let planner = Planner::new(&gpu, Precision::new(&gpu, data, false).unwrap()).unwrap();
+            assert!(planner.tiles.len() <= MOST_TILES);
+            for _ in 0..60 {
+                let shape = Shape::new(side(4), side(14) + 1, side(14), side(14)).unwrap();
+                for reuse in [Reuse::ColdWeights, Reuse::Warm] {
+                    let plan = planner.plan(shape, reuse);
+                    let moved = planner.moved(shape, reuse);
+                    let mut fastest = f64::INFINITY;
+                    for tile in &planner.tiles {
+                        let larger = |side: u32, extent: u64| side > 64 && u64::from(side) >= 2 * extent;
+                        if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
+                            continue;
+                        }
+                        for splits in SPLITS {
+                            if splits == 1 || planner.may_split(shape, tile, tiles_of(shape, tile), splits) {
+                                fastest = fastest.min(planner.candidate(shape, &moved, *tile, splits).time);
+                            }
+                        }
+                    }
+                    assert_eq!(plan.chosen.time, fastest, "{name} {shape:?}");
+                }
             }
         }
     }

@@ -32,6 +32,9 @@ const OTHER_SIDES: [u32; 10] = [8, 16, 32, 64, 96, 128, 160, 192, 224, 256];
 /// Most elements of such a tile.
 const MOST_ELEMENTS: u32 = 1 << 15;
 
+/// No GPU has more tiles.
+pub const MOST_TILES: usize = 44;
+
 /// Ways of splitting k.
 pub const SPLITS: [u32; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32];
 
