@@ -57,12 +57,16 @@ impl Machine {
     pub fn new(gpu: &Gpu, pipe: Pipe) -> Option<Self> {
         let constants = &gpu.calibration.constants;
         let Tiled { depth, feed_factor, partials_factor, store_factor, quantisation, split_factor, .. } =
-            gpu.calibration.tiled;
+            gpu.calibration.tiled_of(pipe);
         let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector).get();
         let peak = gpu.rate(pipe)? * gpu.clock(pipe).get();
         let sustained = match pipe {
             Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
-            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_vector,
+            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_sgemm,
+        };
+        let droop = match pipe {
+            Pipe::Tensor { .. } => gpu.calibration.power_droop,
+            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sgemm_droop,
         };
         let sms = f64::from(gpu.sm.count);
         let dram_peak = gpu.memory.dram.bandwidth.get();
@@ -88,7 +92,7 @@ impl Machine {
             small_tile: constants.small_tile,
             quantisation,
             overlap: constants.overlap_exponent,
-            droop: gpu.calibration.power_droop,
+            droop,
         })
     }
 

@@ -3,10 +3,10 @@
 use super::{
     Precision, Reuse, SPLITS, Shape, Tile,
     bound::Bound,
-    tiles::{MOST_TILES, STEP_BYTES, tiles},
+    tiles::{MOST_TILES, STEP_BYTES, padding, tile, tiles},
 };
 use crate::{
-    gpu::Gpu,
+    gpu::{Gpu, Pipe},
     time::tiled::{Machine, Parts, Work, streamed},
     units::Bytes,
 };
@@ -16,6 +16,8 @@ use crate::{
 pub struct Planner {
     machine: Machine,
     tiles: Vec<Tile>,
+    batched: Vec<Tile>,
+    batched_splits: bool,
     precision: Precision,
     gemv: bool,
 }
@@ -64,7 +66,15 @@ impl Planner {
     /// A planner; absent where the GPU lacks the unit of the precision.
     pub fn new(gpu: &Gpu, precision: Precision) -> Option<Self> {
         let machine = Machine::new(gpu, precision.pipe)?;
-        Some(Self { machine, tiles: tiles(gpu), precision, gemv: gpu.calibration.tiled.gemv })
+        let tiled = gpu.calibration.tiled_of(precision.pipe);
+        let every = || tiles(gpu, tiled.pipeline);
+        let of = |sides: &[[u32; 2]]| match (precision.pipe, sides) {
+            (Pipe::Tensor { .. }, _) | (_, []) => every(),
+            (_, sides) => sides.iter().map(|[height, width]| tile(gpu, tiled.pipeline, *height, *width)).collect(),
+        };
+        let (single, batched) = (of(&gpu.calibration.sgemm_tiles), of(&gpu.calibration.batched_sgemm_tiles));
+        let batched_splits = matches!(precision.pipe, Pipe::Tensor { .. });
+        Some(Self { machine, tiles: single, batched, batched_splits, precision, gemv: tiled.gemv })
     }
 
     /// The machine that the candidates run on.
@@ -112,6 +122,11 @@ impl Planner {
         Moved { weights, all, resident, weight_hit }
     }
 
+    /// The tiles of the kernels that a library has for a shape, and whether these may split k.
+    fn kernels(&self, shape: Shape) -> (&[Tile], bool) {
+        if shape.batch > 1 { (&self.batched, self.batched_splits) } else { (&self.tiles, true) }
+    }
+
     fn search(&self, shape: Shape, moved: &Moved, best: &mut [Option<Candidate>]) {
         if shape.m == 1 && shape.batch == 1 && self.gemv {
             keep(best, self.row(shape, moved));
@@ -121,18 +136,22 @@ impl Planner {
         let mut bounds = [[f64::INFINITY; SPLITS.len()]; MOST_TILES];
         let mut least = (f64::INFINITY, 0, 0);
         let bound = Bound::new(&self.machine, &self.precision, shape, self.streamed(moved));
-        for (index, (tile, bounds)) in self.tiles.iter().zip(&mut bounds).enumerate() {
-            let larger = |side: u32, extent: u64| side > 64 && u64::from(side) >= extent.saturating_mul(2);
+        let (all, split) = self.kernels(shape);
+        // A library with few kernels has none but large tiles for small products.
+        let droppable = all.iter().any(|tile| tile.height <= 64 && tile.width <= 64);
+        for (index, (tile, bounds)) in all.iter().zip(&mut bounds).enumerate() {
+            let larger = |side: u32, extent: u64| droppable && side > 64 && u64::from(side) >= extent.saturating_mul(2);
             if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
                 continue;
             }
             let tiles = tiles_of(shape, tile);
+            let bound = bound.tile(tile, tiles);
             for (place, splits) in SPLITS.into_iter().enumerate() {
-                if splits > 1 && !self.may_split(shape, tile, tiles, splits) {
+                if splits > 1 && !(split && self.may_split(shape, tile, tiles, splits)) {
                     // More splits only have shorter loops and more blocks.
                     break;
                 }
-                let time = bound.of(tile, tiles, place);
+                let time = bound.split(place);
                 bounds[place] = time;
                 if time < least.0 {
                     least = (time, index, place);
@@ -141,9 +160,9 @@ impl Planner {
         }
         let mut limit = f64::INFINITY;
         if best.len() == 1 && least.0.is_finite() {
-            limit = self.candidate(shape, moved, self.tiles[least.1], SPLITS[least.2]).time;
+            limit = self.candidate(shape, moved, all[least.1], SPLITS[least.2]).time;
         }
-        for (tile, bounds) in self.tiles.iter().zip(&bounds) {
+        for (tile, bounds) in all.iter().zip(&bounds) {
             for (splits, bound) in SPLITS.into_iter().zip(bounds) {
                 if !bound.is_finite() || *bound > limit {
                     continue;
@@ -180,7 +199,8 @@ impl Planner {
         let step = STEP_BYTES / input;
         let splits = f64::from(splits);
         let steps = (shape.k as f64 / splits / step).ceil();
-        let depth = steps * step;
+        let padded = padding(&self.precision);
+        let depth = (shape.k as f64 / splits / padded).ceil() * padded;
         let (rows, columns) = (height.min(shape.m as f64), width.min(shape.n as f64));
         let elements = shape.batch as f64 * shape.m as f64 * shape.n as f64;
         let work = Work {
@@ -271,7 +291,7 @@ mod tests {
                     let moved = planner.moved(shape, reuse);
                     let mut fastest = f64::INFINITY;
                     for tile in &planner.tiles {
-                        let larger = |side: u32, extent: u64| side > 64 && u64::from(side) >= 2 * extent;
+                        let larger = |side: u32, extent: u64| droppable && side > 64 && u64::from(side) >= 2 * extent;
                         if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
                             continue;
                         }
