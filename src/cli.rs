@@ -11,9 +11,11 @@ mod gpus;
 mod input;
 mod kernel;
 mod occupancy;
+mod predict;
 mod shapes;
 mod show;
 mod table;
+mod validate;
 mod world;
 
 use std::process::ExitCode;
@@ -58,6 +60,10 @@ enum Command {
     Gpus(gpus::Args),
     /// Blocks per SM, limiters, the next step to one more block, good block sizes
     Occupancy(occupancy::Args),
+    /// Tables of shapes answered row by row: the kernel, its time with a band, its bound
+    Predict(predict::Args),
+    /// Predictions against measured times, by groups, with two rooflines beside them
+    Validate(validate::Args),
     /// A script that completes commands and options in a shell
     Completions(completions::Args),
 }
@@ -73,6 +79,8 @@ pub fn main() -> ExitCode {
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),
         Command::Occupancy(args) => occupancy::run(args),
+        Command::Predict(args) => predict::run(args),
+        Command::Validate(args) => validate::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match result {

@@ -33,6 +33,8 @@ pub mod profile;
 
 pub mod scenario;
 
+pub mod validate;
+
 pub mod report;
 
 pub mod chart;

@@ -1,3 +1,6 @@
-//! Operations by shape: which kernel a library would run for them, and its launch.
+//! Operations by shape: which kernel a library would run for them, and its launch; tables of them.
 
+pub mod batch;
 pub mod gemm;
+pub mod predict;
+pub mod table;

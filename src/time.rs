@@ -220,10 +220,14 @@ fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
     let total = time(|r| r == Resource::Fixed) + time(|r| r == Resource::Split) + body;
     // Long tensor kernels lose clock to power: t (1 + pw u t / (t + 3 ms)), u = share of the math term.
     let tensor = time(|r| matches!(r, Resource::Pipe(Pipe::Tensor { .. })));
-    // The output of a matrix product keeps its SM at work as its math does.
-    let tensor = if time(|r| r == Resource::Store).get() > 0.0 && tensor.get() > 0.0 { compute } else { tensor };
-    let share = if total.get() > 0.0 { (tensor / total).min(1.0) } else { 0.0 };
-    let droop = gpu.calibration.power_droop * share * (total / (total + DROOP_TIME));
+    // The output of a matrix product keeps its SM at work as its math does, be it on tensor cores or vector units.
+    let (busy, most) = match (time(|r| r == Resource::Store).get() > 0.0, tensor.get() > 0.0) {
+        (true, true) => (compute, gpu.calibration.power_droop),
+        (true, false) => (compute, gpu.calibration.sgemm_droop),
+        (false, _) => (tensor, gpu.calibration.power_droop),
+    };
+    let share = if total.get() > 0.0 { (busy / total).min(1.0) } else { 0.0 };
+    let droop = most * share * (total / (total + DROOP_TIME));
     (total * (1.0 + droop), droop)
 }
 

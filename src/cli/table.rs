@@ -119,6 +119,11 @@ impl Table {
         }
     }
 
+    /// The table as text that no terminal's width wraps.
+    pub fn wide(&self) -> String {
+        self.drawn(UNDERLINED, Some(usize::from(u16::MAX)))
+    }
+
     /// The table as part of a page. A column of numbers and blanks is numeric; one without a heading goes by its name.
     pub fn page(&self) -> PageTable {
         let column = |(index, (heading, name)): (usize, &(&str, &str))| {

@@ -57,6 +57,12 @@ pub(super) struct OwnConstants {
     pub sm_stream: Option<BytesPerCycle>,
     pub tensor_energy: Option<crate::units::JoulesPerFlop>,
     pub tiled: Option<Tiled>,
+    pub sustained_sgemm: Option<f64>,
+    pub sgemm_droop: Option<f64>,
+    pub sgemm_tiles: Option<Vec<[u32; 2]>>,
+    pub batched_sgemm_tiles: Option<Vec<[u32; 2]>>,
+    pub band: Option<Band>,
+    pub band_sgemm: Option<Band>,
     pub data: Option<String>,
     pub source: String,
 }
@@ -81,6 +87,48 @@ pub struct Tiled {
     pub split_factor: f64,
     /// Whether one row is left to a kernel without tiles.
     pub gemv: bool,
+}
+
+/// Measured over predicted time of held-out matrix products: the 10th and the 90th percentile, by predicted time:
+/// below 10 us, 10 to 100, 100 to 1000, above.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Band {
+    /// 10th percentiles.
+    pub low: [f64; 4],
+    /// 90th percentiles.
+    pub high: [f64; 4],
+}
+
+impl Band {
+    /// Regime of a predicted time.
+    pub fn regime(time: Seconds) -> usize {
+        [1e-5, 1e-4, 1e-3].iter().filter(|edge| time.get() >= **edge).count()
+    }
+
+    /// The same band, this many times as wide on a scale of ratios.
+    pub fn widened(&self, by: f64) -> Self {
+        let wide = |ratios: [f64; 4]| ratios.map(|ratio| libm::pow(ratio, by));
+        Self { low: wide(self.low), high: wide(self.high) }
+    }
+}
+
+/// How a source of measured times measured: what was in L2, and what the clock saw besides the kernel.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// The source, or what its name begins with.
+    pub source: String,
+    /// The operation; absent where it holds for every one.
+    pub op: Option<String>,
+    /// Ids of the GPUs, whose hosts differ; absent where it holds for every one.
+    pub gpus: Option<Vec<String>>,
+    /// Copies of the weights that take turns; 1 is the same product again and again.
+    pub weight_copies: u32,
+    /// Time of a launch on the host, where it is inside the measured times.
+    pub launch_overhead: Option<Seconds>,
+    /// How this is known.
+    pub basis: String,
 }
 
 /// The kernels of matrix products.
@@ -114,6 +162,21 @@ pub(super) struct CalibrationFile {
     pub shared: Constants,
     pub default: OwnConstants,
     pub family: Vec<Family>,
+    #[serde(default)]
+    pub protocol: Vec<Protocol>,
+    pub band: Bands,
+}
+
+/// How much wider a band is where nobody measured.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bands {
+    /// Exponent on the family's band for its other GPUs.
+    pub other_gpu: f64,
+    /// Of families that nobody measured.
+    pub unmeasured: Band,
+    /// Of types and shapes that nobody measured on any GPU.
+    pub uncalibrated: Band,
 }
 
 /// Whose constants an answer uses.
@@ -161,8 +224,24 @@ pub struct Calibration {
     pub tensor_energy: Option<crate::units::JoulesPerFlop>,
     /// How tiled kernels run.
     pub tiled: Tiled,
+    /// Share of the vector peak that a large matrix product holds.
+    pub sustained_sgemm: f64,
+    /// Power droop of long matrix products on vector units.
+    pub sgemm_droop: f64,
+    /// Tiles (height, width) that libraries use for matrix products on vector units; none where they use every tile.
+    pub sgemm_tiles: Vec<[u32; 2]>,
+    /// The same for batches of products.
+    pub batched_sgemm_tiles: Vec<[u32; 2]>,
+    /// Spread of matrix products on tensor cores.
+    pub band: Band,
+    /// Spread of matrix products on vector units.
+    pub band_sgemm: Band,
+    /// Spread of types and shapes that nobody measured.
+    pub band_uncalibrated: Band,
     /// Whose sustained shares these are.
     pub of: ConstantsOf,
+    /// Whose those of matrix products on vector units are.
+    pub of_sgemm: ConstantsOf,
     /// How the sustained shares were obtained.
     pub source: String,
 }
@@ -179,6 +258,16 @@ const CLASSIC: Tiled = Tiled {
     gemv: true,
 };
 
+impl Calibration {
+    /// How the tiled kernels of a unit run. Those of vector units load through their threads on every family.
+    pub fn tiled_of(&self, pipe: super::Pipe) -> Tiled {
+        match pipe {
+            super::Pipe::Tensor { .. } => self.tiled,
+            _ => CLASSIC,
+        }
+    }
+}
+
 impl CalibrationFile {
     /// A GPU's own constants, completed by its family's and the default's.
     pub fn resolve(&self, limits: &Limits, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
@@ -194,6 +283,11 @@ impl CalibrationFile {
             (_, Some(family)) => ConstantsOf::Family(family.name.clone()),
             _ => ConstantsOf::Datasheet,
         };
+        let of_sgemm = match (own, family) {
+            (Some(o), _) if o.sustained_sgemm.is_some() => ConstantsOf::Gpu,
+            (_, Some(family)) if family.constants.sustained_sgemm.is_some() => ConstantsOf::Family(family.name.clone()),
+            _ => ConstantsOf::Datasheet,
+        };
         let source = match &of {
             ConstantsOf::Gpu => own.map(|o| o.source.clone()),
             ConstantsOf::Family(_) => family.map(|f| f.constants.source.clone()),
@@ -201,7 +295,7 @@ impl CalibrationFile {
         };
         let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
             let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);
-            if value != 0.0 || field != "power_droop" {
+            if value != 0.0 || !field.ends_with("droop") {
                 factor(&format!("calibration.{field}"), value, most)?;
             }
             Ok::<f64, GpuError>(value)
@@ -217,6 +311,16 @@ impl CalibrationFile {
                 ..self.shared.clone()
             },
         };
+        let band = |get: fn(&OwnConstants) -> Option<Band>, of: &ConstantsOf| match (
+            own.and_then(get),
+            owners.iter().find_map(|o| get(o)),
+        ) {
+            (Some(own), _) => own,
+            (None, Some(family)) if *of == ConstantsOf::Gpu => family,
+            (None, Some(family)) => family.widened(self.band.other_gpu),
+            (None, None) => self.band.unmeasured,
+        };
+        let (tensor_band, sgemm_band) = (band(|o| o.band, &of), band(|o| o.band_sgemm, &of_sgemm));
         Ok(Calibration {
             constants,
             sustained_tensor: pick("sustained_tensor", |o| o.sustained_tensor, 1.0)?,
@@ -227,7 +331,15 @@ impl CalibrationFile {
             sm_stream: owners.iter().find_map(|o| o.sm_stream).unwrap_or(BytesPerCycle(20.0)),
             tensor_energy: owners.iter().find_map(|o| o.tensor_energy),
             tiled: owners.iter().find_map(|o| o.tiled).unwrap_or(CLASSIC),
+            sustained_sgemm: pick("sustained_sgemm", |o| o.sustained_sgemm, 1.0)?,
+            sgemm_droop: pick("sgemm_droop", |o| o.sgemm_droop, 1.0)?,
+            sgemm_tiles: owners.iter().find_map(|o| o.sgemm_tiles.clone()).unwrap_or_default(),
+            batched_sgemm_tiles: owners.iter().find_map(|o| o.batched_sgemm_tiles.clone()).unwrap_or_default(),
+            band: tensor_band,
+            band_sgemm: sgemm_band,
+            band_uncalibrated: self.band.uncalibrated,
             of,
+            of_sgemm,
             source: source.unwrap_or_else(|| self.default.source.clone()),
         })
     }

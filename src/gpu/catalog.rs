@@ -5,7 +5,7 @@ use toml::Table;
 
 use super::{
     ComputeCapability, CuLimits, Gpu, GpuError, Limits, Override, SmLimits,
-    calibration::CalibrationFile,
+    calibration::{CalibrationFile, Protocol},
     limits::LimitsFile,
     meant,
     mig::{self, MigTable},
@@ -193,6 +193,16 @@ impl Catalog {
             None => gpu,
         };
         Ok(Found { gpu, assumption: assumption.map(|a| format!("`{name}` is taken as {a}")) })
+    }
+
+    /// How a source of measured times measured an operation, where that is known.
+    pub fn protocol(&self, source: &str, op: &str, gpu: &Gpu) -> Option<&Protocol> {
+        let of = |p: &&Protocol| {
+            source.starts_with(&p.source)
+                && p.op.as_ref().is_none_or(|o| o == op)
+                && p.gpus.as_ref().is_none_or(|ids| ids.contains(&gpu.id))
+        };
+        self.calibration.protocol.iter().find(of)
     }
 
     /// The MIG profiles of a GPU: those of its id, else those of the GPU in the catalog that has its name, so that a

@@ -1,5 +1,6 @@
 //! Matrix products: `C[m,n] = A[m,k] B[k,n]`, `batch` times. A are the activations, B the weights.
 
+mod bound;
 mod force;
 mod plan;
 mod precision;

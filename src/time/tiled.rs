@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// h of a tile of 256 x 128, on which the sustained rates were fitted.
-const REFERENCE_TILE: f64 = 256.0 * 128.0 / (256.0 + 128.0);
+pub const REFERENCE_TILE: f64 = 256.0 * 128.0 / (256.0 + 128.0);
 
 /// What a GPU can do for one matrix product, in seconds, bytes and operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,12 +57,16 @@ impl Machine {
     pub fn new(gpu: &Gpu, pipe: Pipe) -> Option<Self> {
         let constants = &gpu.calibration.constants;
         let gpu::Tiled { depth, feed_factor, partials_factor, store_factor, quantisation, split_factor, .. } =
-            gpu.calibration.tiled;
+            gpu.calibration.tiled_of(pipe);
         let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector).get();
         let peak = gpu.rate(pipe)? * gpu.clock(pipe).get();
         let sustained = match pipe {
             Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
-            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_vector,
+            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_sgemm,
+        };
+        let droop = match pipe {
+            Pipe::Tensor { .. } => gpu.calibration.power_droop,
+            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sgemm_droop,
         };
         let sms = f64::from(gpu.sm.count);
         let dram_peak = gpu.memory.dram.bandwidth.get();
@@ -88,7 +92,7 @@ impl Machine {
             small_tile: constants.small_tile,
             quantisation,
             overlap: constants.overlap_exponent,
-            droop: if matches!(pipe, Pipe::Tensor { .. }) { gpu.calibration.power_droop } else { 0.0 },
+            droop,
         })
     }
 
@@ -101,8 +105,9 @@ impl Machine {
     }
 
     /// Quantised share of work: the busiest of `units` gets whole pieces, as far as the schedule does not even them out.
-    fn quantised(&self, pieces: f64) -> f64 {
-        (self.quantisation * libm::ceil(pieces) + (1.0 - self.quantisation) * pieces).max(1.0)
+    #[inline]
+    pub fn quantised(&self, pieces: f64) -> f64 {
+        (self.quantisation * ceil(pieces) + (1.0 - self.quantisation) * pieces).max(1.0)
     }
 }
 
@@ -172,6 +177,7 @@ impl Work {
     }
 
     /// The parts on a machine; `balanced` without the loss of a partial wave.
+    #[inline]
     pub fn parts(&self, machine: &Machine, balanced: bool) -> Parts {
         let share = |pieces: f64| if balanced { pieces.max(1.0) } else { machine.quantised(pieces) };
         let tiles = share(self.blocks / machine.sms);
@@ -196,6 +202,7 @@ impl Work {
 
 impl Parts {
     /// What an SM does: math or waiting, whichever is longer, then the output.
+    #[inline]
     pub fn compute(&self) -> f64 {
         self.math.max(self.latency) + self.store
     }
@@ -205,9 +212,30 @@ impl Parts {
         self.fixed + self.split + psum([self.compute(), self.dram, self.ports, self.feed], overlap)
     }
 
-    /// No part of the sum: a candidate whose largest part is no shorter than another's whole time cannot win.
-    pub fn least(&self) -> f64 {
-        self.fixed + self.split + self.compute().max(self.dram).max(self.ports).max(self.feed)
+    /// Whether the time is surely longer than a limit, without the p-sum: powers of a higher exponent, which are quick,
+    /// are no more than those of `overlap` where each part is within the limit.
+    #[inline]
+    pub fn exceed(&self, limit: f64, overlap: f64) -> bool {
+        let left = limit - self.fixed - self.split;
+        let parts = [self.compute(), self.dram, self.ports, self.feed].map(|part| part / left);
+        let power = |part: f64| if overlap <= 3.5 { part * part * part * part.sqrt() } else { 0.0 };
+        // The last places of both sums differ.
+        let most = 1.0 + 1e-9;
+        left.is_finite()
+            && (left <= 0.0
+                || parts.iter().any(|part| *part > most)
+                || parts.into_iter().map(power).sum::<f64>() > most)
+    }
+}
+
+/// The next whole number; of more pieces than fit in an integer each is one.
+#[inline]
+fn ceil(pieces: f64) -> f64 {
+    if pieces < 9e18 {
+        let whole = pieces as i64 as f64;
+        if whole < pieces { whole + 1.0 } else { whole }
+    } else {
+        pieces
     }
 }
 
@@ -216,6 +244,16 @@ fn psum(terms: [f64; 4], p: f64) -> f64 {
     if largest <= 0.0 || p.is_infinite() {
         return largest;
     }
-    let sum: f64 = terms.into_iter().map(|t| libm::pow(t / largest, p)).sum();
+    // Most sums have a largest term that is 1 and one or two that are 0: powers that need no work.
+    let power = |t: f64| {
+        if t == largest {
+            1.0
+        } else if t <= 0.0 {
+            0.0
+        } else {
+            libm::pow(t / largest, p)
+        }
+    };
+    let sum: f64 = terms.into_iter().map(power).sum();
     largest * libm::pow(sum, 1.0 / p)
 }

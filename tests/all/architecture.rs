@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "units",
     "gpu",
     "occupancy",
@@ -20,6 +20,7 @@ const ORDER: [&str; 17] = [
     "op",
     "profile",
     "scenario",
+    "validate",
     "report",
     "chart",
     "cli",
@@ -36,7 +37,7 @@ const FENCES: [(&str, &[&str]); 11] = [
     ("plotters", &["chart"]),
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
-    ("csv", &["occupancy/batch", "profile", "report", "chart", "cli"]),
+    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "validate", "report", "chart", "cli"]),
     ("maud", &["report/html"]),
     ("rayon", &["cli"]),
 ];

@@ -1,8 +1,13 @@
 //! The search for the kernel: every tile and split of k through the time model, the fastest wins.
 
-use super::{Force, ForceError, Precision, Reuse, SPLITS, Shape, Tile, force::forced, tiles::STEP_BYTES, tiles::tiles};
+use super::{
+    Force, ForceError, Precision, Reuse, SPLITS, Shape, Tile,
+    bound::Bound,
+    force::forced,
+    tiles::{MOST_TILES, STEP_BYTES, padding, tile, tiles},
+};
 use crate::{
-    gpu::Gpu,
+    gpu::{Gpu, Pipe},
     kernel::{Operand, Tiled},
     time::tiled::{Machine, Parts, Work},
     units::Bytes,
@@ -13,6 +18,8 @@ use crate::{
 pub struct Planner {
     machine: Machine,
     tiles: Vec<Tile>,
+    batched: Vec<Tile>,
+    batched_splits: bool,
     precision: Precision,
     gemv: bool,
     force: Force,
@@ -54,8 +61,16 @@ impl Planner {
     /// A planner; absent where the GPU lacks the unit of the precision.
     pub fn new(gpu: &Gpu, precision: Precision) -> Option<Self> {
         let machine = Machine::new(gpu, precision.pipe)?;
-        let gemv = gpu.calibration.tiled.gemv;
-        Some(Self { machine, tiles: tiles(gpu), precision, gemv, force: Force::default() })
+        let tiled = gpu.calibration.tiled_of(precision.pipe);
+        let every = || tiles(gpu, tiled.pipeline);
+        let of = |sides: &[[u32; 2]]| match (precision.pipe, sides) {
+            (Pipe::Tensor { .. }, _) | (_, []) => every(),
+            (_, sides) => sides.iter().map(|[height, width]| tile(gpu, tiled.pipeline, *height, *width)).collect(),
+        };
+        let (tiles, batched) = (of(&gpu.calibration.sgemm_tiles), of(&gpu.calibration.batched_sgemm_tiles));
+        let batched_splits = matches!(precision.pipe, Pipe::Tensor { .. });
+        let (gemv, force) = (tiled.gemv, Force::default());
+        Some(Self { machine, tiles, batched, batched_splits, precision, gemv, force })
     }
 
     /// The same planner with tile or split given instead of searched; any of them rules out the kernel without tiles.
@@ -63,8 +78,8 @@ impl Planner {
     /// # Errors
     /// The GPU's kernels have no such tile, or nobody cuts k into so many shares.
     pub fn forced(self, force: Force) -> Result<Self, ForceError> {
-        let tiles = forced(&self.tiles, force)?;
-        Ok(Self { tiles, force, gemv: self.gemv && force == Force::default(), ..self })
+        let (tiles, batched) = (forced(&self.tiles, force)?, forced(&self.batched, force)?);
+        Ok(Self { tiles, batched, force, gemv: self.gemv && force == Force::default(), ..self })
     }
 
     /// Elements of k in one step of the k-loop.
@@ -127,36 +142,73 @@ impl Planner {
         [operand(weights, of_weights), operand(rest, of_rest)]
     }
 
+    /// The tiles of the kernels that a library has for a shape, and whether these may split k.
+    fn kernels(&self, shape: Shape) -> (&[Tile], bool) {
+        if shape.batch > 1 { (&self.batched, self.batched_splits) } else { (&self.tiles, true) }
+    }
+
     fn search(&self, shape: Shape, operands: [Operand; 2], best: &mut [Option<Candidate>]) {
         if shape.m == 1 && shape.batch == 1 && self.gemv {
             keep(best, self.row(shape, operands));
             return;
         }
         let streamed = self.machine.streamed(&operands);
-        for tile in &self.tiles {
-            let larger = |side: u32, extent: u64| u64::from(side) >= extent.saturating_mul(2) && side > 64;
-            if self.force.tile.is_none() && (larger(tile.height, shape.m) || larger(tile.width, shape.n)) {
+        let (all, split) = self.kernels(shape);
+        if let Some(splits) = self.force.splits {
+            // No share of k is empty.
+            let splits = splits.min((shape.k as f64 / self.step()).ceil() as u32);
+            for tile in all {
+                keep(best, self.candidate(shape, operands, tile, splits));
+            }
+            return;
+        }
+        // A lower bound of every candidate first: few of them need their exact time, whose powers are dear.
+        let mut bounds = [[f64::INFINITY; SPLITS.len()]; MOST_TILES];
+        let mut least = (f64::INFINITY, 0, 0);
+        let bound = Bound::new(&self.machine, &self.precision, shape, streamed);
+        // A library with few kernels has none but large tiles for small products.
+        let droppable = self.force.tile.is_none() && all.iter().any(|tile| tile.height <= 64 && tile.width <= 64);
+        for (index, (tile, bounds)) in all.iter().zip(&mut bounds).enumerate() {
+            let larger = |side: u32, extent: u64| droppable && side > 64 && u64::from(side) >= extent.saturating_mul(2);
+            if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
                 continue;
             }
-            // No share of k is empty.
-            let given = self.force.splits.map(|s| [s.min((shape.k as f64 / self.step()).ceil() as u32)]);
-            for &splits in given.as_ref().map_or(&SPLITS[..], |s| &s[..]) {
-                if given.is_none() && splits > 1 && !self.may_split(shape, tile, splits) {
+            let tiles = tiles_of(shape, tile);
+            let bound = bound.tile(tile, tiles);
+            for (place, splits) in SPLITS.into_iter().enumerate() {
+                if splits > 1 && !(split && self.may_split(shape, tile, tiles, splits)) {
                     // More splits only have shorter loops and more blocks.
                     break;
                 }
+                let time = bound.split(place);
+                bounds[place] = time;
+                if time < least.0 {
+                    least = (time, index, place);
+                }
+            }
+        }
+        let mut limit = f64::INFINITY;
+        if best.len() == 1 && least.0.is_finite() {
+            limit = self.candidate(shape, operands, &all[least.1], SPLITS[least.2]).time;
+        }
+        for (tile, bounds) in all.iter().zip(&bounds) {
+            for (splits, bound) in SPLITS.into_iter().zip(bounds) {
+                if !bound.is_finite() || *bound > limit {
+                    continue;
+                }
                 let (work, parts) = self.parts(shape, streamed, tile, splits);
-                if best.last().copied().flatten().is_some_and(|worst| parts.least() >= worst.time) {
+                if parts.exceed(limit, self.machine.overlap) {
                     continue;
                 }
                 keep(best, self.finished(Some(*tile), splits, work, parts, operands));
+                limit = best.last().copied().flatten().map_or(limit, |worst| worst.time.min(limit));
             }
         }
     }
 
-    fn may_split(&self, shape: Shape, tile: &Tile, splits: u32) -> bool {
+    fn may_split(&self, shape: Shape, tile: &Tile, tiles: f64, splits: u32) -> bool {
         2.0 * f64::from(splits) * self.step() <= shape.k as f64
-            && tiles_of(shape, tile) * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
+            && tiles * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
     }
 
     fn candidate(&self, shape: Shape, operands: [Operand; 2], tile: &Tile, splits: u32) -> Candidate {
@@ -176,7 +228,8 @@ impl Planner {
         let step = STEP_BYTES / input;
         let splits = f64::from(splits);
         let steps = (shape.k as f64 / splits / step).ceil();
-        let depth = steps * step;
+        let padded = padding(&self.precision);
+        let depth = (shape.k as f64 / splits / padded).ceil() * padded;
         let (rows, columns) = (height.min(shape.m as f64), width.min(shape.n as f64));
         let elements = shape.batch as f64 * shape.m as f64 * shape.n as f64;
         let work = Work {
@@ -227,6 +280,53 @@ fn keep(best: &mut [Option<Candidate>], mut found: Candidate) {
             None => {
                 *place = Some(found);
                 return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Catalog, DataType};
+
+    #[test]
+    fn no_candidate_is_faster_than_the_plan() {
+        let catalog = Catalog::embedded().unwrap();
+        // Reproducible numbers with many small and some large ones.
+        let mut state = 1_u64;
+        let mut side = |most: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            1 + (1_u64 << ((state >> 33) % u64::from(most))) + (state >> 40) % 7 * 16
+        };
+        for (name, data) in
+            [("a100-sxm4-80gb", DataType::Bf16), ("h100-sxm5-80gb", DataType::Fp8), ("b200", DataType::Fp32)]
+        {
+            let gpu = catalog.find(name).unwrap().gpu;
+            let planner = Planner::new(&gpu, Precision::new(&gpu, data, false).unwrap()).unwrap();
+            assert!(planner.tiles.len() <= MOST_TILES);
+            for _ in 0..60 {
+                let shape = Shape::new(side(4), side(14) + 1, side(14), side(14)).unwrap();
+                for reuse in [Reuse::ColdWeights, Reuse::Warm] {
+                    let plan = planner.plan(shape, reuse);
+                    let operands = planner.operands(shape, reuse);
+                    let mut fastest = f64::INFINITY;
+                    let (all, split) = planner.kernels(shape);
+                    let droppable = all.iter().any(|tile| tile.height <= 64 && tile.width <= 64);
+                    for tile in all {
+                        let larger = |side: u32, extent: u64| droppable && side > 64 && u64::from(side) >= 2 * extent;
+                        if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
+                            continue;
+                        }
+                        for splits in SPLITS {
+                            let may = split && planner.may_split(shape, tile, tiles_of(shape, tile), splits);
+                            if splits == 1 || may {
+                                fastest = fastest.min(planner.candidate(shape, operands, tile, splits).time);
+                            }
+                        }
+                    }
+                    assert_eq!(plan.chosen.time, fastest, "{name} {shape:?}");
+                }
             }
         }
     }

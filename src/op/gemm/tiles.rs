@@ -1,7 +1,8 @@
 //! The tiles that libraries have kernels for, and how often k can be split.
 
+use super::Precision;
 use crate::{
-    gpu::{Gpu, Pipeline},
+    gpu::{Gpu, Pipe, Pipeline},
     occupancy::{Resources, occupancy},
 };
 
@@ -32,11 +33,22 @@ const OTHER_SIDES: [u32; 10] = [8, 16, 32, 64, 96, 128, 160, 192, 224, 256];
 /// Most elements of such a tile.
 const MOST_ELEMENTS: u32 = 1 << 15;
 
+/// No GPU has more tiles.
+pub const MOST_TILES: usize = 44;
+
 /// Ways of splitting k.
 pub const SPLITS: [u32; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32];
 
 /// Bytes of a row of an operand tile in one step of the k-loop, whatever the type.
 pub const STEP_BYTES: f64 = 128.0;
+
+/// To how many elements kernels fill up k: those of vector units take 8 at a time, those of tensor cores in whole steps.
+pub fn padding(precision: &Precision) -> f64 {
+    match precision.pipe {
+        Pipe::Tensor { .. } => STEP_BYTES / precision.input_bytes,
+        _ => 8.0,
+    }
+}
 
 /// A tile of the output with what its block asks of an SM.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +64,8 @@ pub struct Tile {
 }
 
 /// The tiles of a GPU's kernels, in the order in which ties are broken.
-pub fn tiles(gpu: &Gpu) -> Vec<Tile> {
-    let sides: Vec<(u32, u32)> = match gpu.calibration.tiled.pipeline {
+pub fn tiles(gpu: &Gpu, pipeline: Pipeline) -> Vec<Tile> {
+    let sides: Vec<(u32, u32)> = match pipeline {
         Pipeline::Classic => CLASSIC.to_vec(),
         Pipeline::Persistent => {
             let mut all = Vec::new();
@@ -67,7 +79,7 @@ pub fn tiles(gpu: &Gpu) -> Vec<Tile> {
             all
         }
     };
-    sides.into_iter().map(|(height, width)| tile(gpu, height, width)).collect()
+    sides.into_iter().map(|(height, width)| tile(gpu, pipeline, height, width)).collect()
 }
 
 /// Most registers of a thread in these kernels.
@@ -75,12 +87,12 @@ const MOST_REGISTERS: u32 = 255;
 
 /// A tile with the resources of its kernel: a thread of a classic block holds its share of the accumulators and 64
 /// registers besides, and two stages of both operands are in shared memory; a persistent block has an SM to itself.
-pub fn tile(gpu: &Gpu, height: u32, width: u32) -> Tile {
+pub fn tile(gpu: &Gpu, pipeline: Pipeline, height: u32, width: u32) -> Tile {
     let elements = height * width;
     let stage = (STEP_BYTES as u32) * (height + width);
     // Where two stages do not fit, kernels take shorter ones.
     let most_shared = gpu.limits.max_shared(true);
-    let resources = match gpu.calibration.tiled.pipeline {
+    let resources = match pipeline {
         Pipeline::Classic => {
             let warps = if elements > 16_384 { 8 } else { 4 };
             Resources {

@@ -1,0 +1,215 @@
+//! A row of a table answered: the kernel, its time with a band, its bound, and whose constants these are.
+
+use std::collections::HashMap;
+
+use super::{
+    gemm::{Plan, Planner, Precision, PrecisionError, Reuse},
+    table::{Request, RowError, Timing},
+};
+use crate::{
+    gpu::{Band, Catalog, ConstantsOf, DataType, Gpu, GpuError, Pipe, Protocol},
+    time::Bound,
+    units::Seconds,
+};
+
+/// A row that cannot be predicted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PredictError {
+    /// The row itself.
+    #[error(transparent)]
+    Row(#[from] RowError),
+    /// No GPU is named.
+    #[error("gpu is empty; name one there or by --gpu")]
+    NoGpu,
+    /// The GPU is not known.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A processor that the model of tiled kernels does not hold for.
+    #[error("{name} is a CPU; matrix products are predicted on GPUs")]
+    Cpu {
+        /// Name of the processor.
+        name: String,
+    },
+    /// The GPU does not multiply the type.
+    #[error(transparent)]
+    Precision(#[from] PrecisionError),
+}
+
+/// The answer to one row; times in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Prediction<'a> {
+    /// The GPU.
+    pub gpu: &'a Gpu,
+    /// The chosen kernel.
+    pub plan: Plan,
+    /// Time, with the host's share where the row asks for it.
+    pub time: f64,
+    /// Low and high end of the 80 % band.
+    pub band: (f64, f64),
+    /// Math and output store.
+    pub math: f64,
+    /// DRAM.
+    pub dram: f64,
+    /// Operand feed from L2.
+    pub feed: f64,
+    /// Fixed device cost, split-K, the serial k-chain, and the ports where too few blocks draw the bandwidth.
+    pub latency: f64,
+    /// Host overhead; absent where only the device is timed.
+    pub launch: Option<f64>,
+    /// Resident waves of blocks.
+    pub waves: f64,
+    /// Why the band is wide, where no measurement of such a product stands behind it.
+    pub uncalibrated: Option<Uncalibrated>,
+    /// Whose constants were used.
+    pub of: &'a ConstantsOf,
+    /// Datasheet peak of the unit, in operations per second.
+    pub peak: f64,
+    /// Datasheet bandwidth, in bytes per second.
+    pub bandwidth: f64,
+}
+
+/// What no measurement stands behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncalibrated {
+    /// The data type, or 2:4 sparsity.
+    Type,
+    /// n or k is no multiple of 32.
+    Alignment,
+}
+
+impl Prediction<'_> {
+    /// The largest of math, memory (the larger of DRAM and feed) and latency.
+    pub fn bound(&self) -> Bound {
+        let memory = self.dram.max(self.feed);
+        if self.latency > memory.max(self.math) {
+            Bound::Latency
+        } else if memory > self.math {
+            Bound::Memory
+        } else {
+            Bound::Math
+        }
+    }
+}
+
+/// GPUs and planners by name, made when first asked for.
+pub struct Predictor<'a> {
+    catalog: &'a Catalog,
+    fixed: Option<Gpu>,
+    names: HashMap<String, Result<usize, GpuError>>,
+    known: Vec<Known>,
+    /// What open names were taken for, each once.
+    pub assumptions: Vec<String>,
+}
+
+struct Known {
+    gpu: Gpu,
+    planners: Vec<(DataType, bool, Result<(Planner, Pipe), PrecisionError>)>,
+}
+
+impl<'a> Predictor<'a> {
+    /// A predictor; `fixed` stands for whatever GPU a row names.
+    pub fn new(catalog: &'a Catalog, fixed: Option<Gpu>) -> Self {
+        Self { catalog, fixed, names: HashMap::new(), known: Vec::new(), assumptions: Vec::new() }
+    }
+
+    /// The place of a GPU by the name that a row gives.
+    fn place(&mut self, name: &str) -> Result<usize, PredictError> {
+        if let Some(known) = self.names.get(name) {
+            return Ok(known.clone()?);
+        }
+        let found = match &self.fixed {
+            Some(gpu) => Ok(gpu.clone()),
+            None if name.is_empty() => return Err(PredictError::NoGpu),
+            None => self.catalog.find(name).map(|found| {
+                self.assumptions.extend(found.assumption);
+                found.gpu
+            }),
+        };
+        let place = found.map(|gpu| {
+            self.known.push(Known { gpu, planners: Vec::new() });
+            self.known.len() - 1
+        });
+        self.names.insert(name.to_owned(), place.clone());
+        Ok(place?)
+    }
+
+    /// The answer to a request.
+    ///
+    /// # Errors
+    /// The GPU is not known, is a CPU, or does not multiply the type.
+    pub fn predict(&mut self, request: &Request) -> Result<Prediction<'_>, PredictError> {
+        let place = self.place(request.gpu)?;
+        let Known { gpu, planners } = &mut self.known[place];
+        let protocol = self.catalog.protocol(request.source, request.op, gpu);
+        if gpu.is_cpu() {
+            return Err(PredictError::Cpu { name: gpu.name.clone() });
+        }
+        let wanted = |p: &(DataType, bool, _)| p.0 == request.data && p.1 == request.sparse;
+        let index = planners.iter().position(wanted).unwrap_or_else(|| {
+            let made = Precision::new(gpu, request.data, request.sparse).and_then(|precision| {
+                let lacks = || PrecisionError::NoUnit {
+                    gpu: gpu.name.clone(),
+                    wanted: precision.pipe.label(),
+                    available: "other types".into(),
+                };
+                Ok((Planner::new(gpu, precision).ok_or_else(lacks)?, precision.pipe))
+            });
+            planners.push((request.data, request.sparse, made));
+            planners.len() - 1
+        });
+        let (planner, pipe) = planners[index].2.as_ref().map_err(Clone::clone)?;
+        Ok(answer(gpu, planner, *pipe, protocol, request))
+    }
+}
+
+fn answer<'a>(
+    gpu: &'a Gpu,
+    planner: &Planner,
+    pipe: Pipe,
+    protocol: Option<&Protocol>,
+    request: &Request,
+) -> Prediction<'a> {
+    let reuse = match request.weight_copies.or(protocol.map(|p| p.weight_copies)) {
+        None => Reuse::ColdWeights,
+        Some(1) => Reuse::Warm,
+        Some(copies) => Reuse::Rotated(copies),
+    };
+    let plan = planner.plan(request.shape, reuse);
+    let machine = planner.machine();
+    let parts = plan.chosen.parts;
+    let launch = (request.timing == Timing::Launch).then(|| {
+        let of_source = protocol.and_then(|p| p.launch_overhead);
+        of_source.unwrap_or(gpu.calibration.constants.launch_overhead).get()
+    });
+    let time = plan.time + launch.unwrap_or(0.0);
+    let uncalibrated = match request.data {
+        DataType::Fp16 | DataType::Bf16 | DataType::Fp32 if !request.sparse => {
+            let aligned = request.shape.n.is_multiple_of(32) && request.shape.k.is_multiple_of(32);
+            (!aligned && matches!(pipe, Pipe::Tensor { .. })).then_some(Uncalibrated::Alignment)
+        }
+        _ => Some(Uncalibrated::Type),
+    };
+    let band = match (uncalibrated, pipe) {
+        (Some(_), _) => &gpu.calibration.band_uncalibrated,
+        (None, Pipe::Tensor { .. }) => &gpu.calibration.band,
+        (None, _) => &gpu.calibration.band_sgemm,
+    };
+    let regime = Band::regime(Seconds(time));
+    let few = if parts.ports > parts.dram { parts.ports } else { 0.0 };
+    Prediction {
+        gpu,
+        plan,
+        time,
+        band: (time * band.low[regime], time * band.high[regime]),
+        math: parts.math + parts.store,
+        dram: parts.dram,
+        feed: parts.feed,
+        latency: parts.fixed + parts.split + parts.latency + few,
+        launch,
+        waves: plan.chosen.blocks / planner.slots(&plan.chosen),
+        uncalibrated,
+        of: if matches!(pipe, Pipe::Tensor { .. }) { &gpu.calibration.of } else { &gpu.calibration.of_sgemm },
+        peak: machine.peak * machine.sms,
+        bandwidth: machine.dram_peak,
+    }
+}

@@ -1,0 +1,274 @@
+//! Rows of tables of operations, as written: the columns of measured times, read into typed requests.
+
+use super::gemm::{Shape, ShapeError};
+use crate::gpu::DataType;
+
+/// The columns of measured times. Only those that an operation needs must be there.
+pub const COLUMNS: [&str; 21] = [
+    "source",
+    "gpu",
+    "op",
+    "dtype",
+    "batch",
+    "m",
+    "n",
+    "k",
+    "rows",
+    "cols",
+    "heads_q",
+    "heads_kv",
+    "seq_q",
+    "seq_kv",
+    "head_dim",
+    "causal",
+    "phase",
+    "conv_params",
+    "timing",
+    "measured_us",
+    "notes",
+];
+
+/// Operations that can be predicted.
+pub const PREDICTED: [&str; 3] = ["gemm", "bmm", "grouped_gemm"];
+/// Operations that a table may hold besides.
+const OTHERS: [&str; 10] =
+    ["conv", "softmax", "layernorm", "rmsnorm", "gelu", "elementwise", "reduction", "attention", "moe", "memcpy"];
+/// Types that a table may hold.
+const TYPES: [&str; 8] = ["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8"];
+
+/// A row that names no operation that can be predicted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RowError {
+    /// A column is absent or empty.
+    #[error("{column} is empty; {op} needs it")]
+    Empty {
+        /// The column.
+        column: &'static str,
+        /// What needs it.
+        op: String,
+    },
+    /// The bytes are not UTF-8.
+    #[error("{column} is not UTF-8 text")]
+    Text {
+        /// The column.
+        column: &'static str,
+    },
+    /// An operation of the table that has no model.
+    #[error("op `{op}` cannot be predicted; gemm, bmm and grouped_gemm can")]
+    Unsupported {
+        /// The operation.
+        op: String,
+    },
+    /// No operation.
+    #[error("op `{op}` is not known; gemm, bmm and grouped_gemm can be predicted")]
+    Op {
+        /// The text as given.
+        op: String,
+    },
+    /// No data type.
+    #[error("dtype `{dtype}` is not known; write fp64 fp32 tf32 fp16 bf16 fp8 fp4 or int8")]
+    DataType {
+        /// The text as given.
+        dtype: String,
+    },
+    /// Not a count.
+    #[error("{column} = `{value}` is not a whole number from 1 to {}", u64::MAX)]
+    Count {
+        /// The column.
+        column: &'static str,
+        /// The text as given.
+        value: String,
+    },
+    /// A shape that no GPU multiplies.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// Neither `device` nor `launch`.
+    #[error("timing = `{value}` is neither device (the default) nor launch")]
+    Timing {
+        /// The text as given.
+        value: String,
+    },
+    /// Not a time.
+    #[error("measured_us = `{value}` is not a time above 0")]
+    Measured {
+        /// The text as given.
+        value: String,
+    },
+    /// A note that steers the prediction and cannot be read.
+    #[error("notes: {key}={value}: write weight_copies=COUNT (1 is the same product again and again) or sparsity=2:4")]
+    Note {
+        /// The key.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+    },
+}
+
+/// What a clock saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// The kernel alone.
+    Device,
+    /// The kernel and a launch.
+    Launch,
+}
+
+/// One row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request<'a> {
+    /// Who measured; empty where the row is a question.
+    pub source: &'a str,
+    /// Name of the GPU; empty where the row names none.
+    pub gpu: &'a str,
+    /// The operation, one of `PREDICTED`.
+    pub op: &'static str,
+    /// Type of A and B.
+    pub data: DataType,
+    /// 2:4 sparse weights.
+    pub sparse: bool,
+    /// The product.
+    pub shape: Shape,
+    /// What the clock saw, or is to see.
+    pub timing: Timing,
+    /// Copies of the weights that take turns, where the notes say so.
+    pub weight_copies: Option<u32>,
+}
+
+/// Where the columns are.
+#[derive(Clone, Debug)]
+pub struct Columns([Option<usize>; COLUMNS.len()]);
+
+impl Columns {
+    /// The places of the columns in a header; other columns may stand between them.
+    ///
+    /// # Errors
+    /// The first column that no row can do without and that is absent.
+    pub fn new(header: &csv::ByteRecord) -> Result<Self, &'static str> {
+        let find = |name: &&str| header.iter().position(|h| h.trim_ascii() == name.as_bytes());
+        let columns = Self(std::array::from_fn(|i| find(&COLUMNS[i])));
+        match ["op", "dtype", "m", "n", "k"].into_iter().find(|name| columns.place(name).is_none()) {
+            Some(missing) => Err(missing),
+            None => Ok(columns),
+        }
+    }
+
+    fn place(&self, column: &str) -> Option<usize> {
+        self.0[COLUMNS.iter().position(|c| *c == column)?]
+    }
+
+    /// The text of a column; empty where the table has no such column.
+    ///
+    /// # Errors
+    /// The bytes are not UTF-8.
+    pub fn text<'a>(&self, record: &'a csv::ByteRecord, column: &'static str) -> Result<&'a str, RowError> {
+        let bytes = self.place(column).and_then(|place| record.get(place)).unwrap_or_default();
+        std::str::from_utf8(bytes).map(str::trim).map_err(|_| RowError::Text { column })
+    }
+
+    /// The measured time in seconds; absent where the row has none.
+    ///
+    /// # Errors
+    /// The text is no time above 0.
+    pub fn measured(&self, record: &csv::ByteRecord) -> Result<Option<f64>, RowError> {
+        match self.text(record, "measured_us")? {
+            "" => Ok(None),
+            text => match text.parse::<f64>() {
+                Ok(us) if us > 0.0 && us.is_finite() => Ok(Some(us * 1e-6)),
+                _ => Err(RowError::Measured { value: text.into() }),
+            },
+        }
+    }
+
+    /// The request of a row.
+    ///
+    /// # Errors
+    /// The row names no operation that can be predicted, or a value that it needs is absent or no such value.
+    pub fn request<'a>(&self, record: &'a csv::ByteRecord) -> Result<Request<'a>, RowError> {
+        let text = |column| self.text(record, column);
+        let wanted = text("op")?;
+        let Some(op) = PREDICTED.into_iter().find(|op| *op == wanted) else {
+            return Err(match wanted {
+                "" => RowError::Empty { column: "op", op: "every row".into() },
+                known if OTHERS.contains(&known) => RowError::Unsupported { op: known.into() },
+                other => RowError::Op { op: other.into() },
+            });
+        };
+        let dtype = text("dtype")?;
+        let data = match dtype {
+            "" => return Err(RowError::Empty { column: "dtype", op: op.into() }),
+            known if TYPES.contains(&known) => known.parse().ok(),
+            _ => None,
+        };
+        let count = |column, default: Option<u64>| match (text(column)?, default) {
+            ("", Some(default)) => Ok(default),
+            ("", None) => Err(RowError::Empty { column, op: op.into() }),
+            (text, _) => match text.parse() {
+                Ok(0) => Err(ShapeError::Zero { dimension: column }.into()),
+                Ok(number) => Ok(number),
+                Err(_) => Err(RowError::Count { column, value: text.into() }),
+            },
+        };
+        let shape = Shape::new(count("batch", Some(1))?, count("m", None)?, count("n", None)?, count("k", None)?)?;
+        let timing = match text("timing")? {
+            "" | "device" => Timing::Device,
+            "launch" => Timing::Launch,
+            other => return Err(RowError::Timing { value: other.into() }),
+        };
+        let notes = text("notes")?;
+        let weight_copies = match note(notes, "weight_copies") {
+            None => None,
+            Some(value) => Some(
+                value
+                    .parse()
+                    .ok()
+                    .filter(|copies| *copies > 0)
+                    .ok_or_else(|| RowError::Note { key: "weight_copies", value: value.into() })?,
+            ),
+        };
+        let sparse = match note(notes, "sparsity") {
+            None => false,
+            Some("2:4") => true,
+            Some(other) => return Err(RowError::Note { key: "sparsity", value: other.into() }),
+        };
+        let data = data.ok_or_else(|| RowError::DataType { dtype: dtype.into() })?;
+        Ok(Request { source: text("source")?, gpu: text("gpu")?, op, data, sparse, shape, timing, weight_copies })
+    }
+}
+
+/// The value of a key in `key=value` pairs between `;`.
+fn note<'a>(notes: &'a str, key: &str) -> Option<&'a str> {
+    notes.split(';').find_map(|pair| Some(pair.trim().strip_prefix(key)?.strip_prefix('=')?.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str) -> Result<String, String> {
+        let header = csv::ByteRecord::from(vec!["gpu", "op", "dtype", "batch", "m", "n", "k", "timing", "notes"]);
+        let columns = Columns::new(&header).unwrap();
+        let record = csv::ByteRecord::from(text.split(',').collect::<Vec<_>>());
+        columns.request(&record).map(|r| format!("{r:?}")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn rows_are_read_or_say_what_is_wrong() {
+        let good = request("T4,bmm,fp16,,1,2,3,launch,bias;weight_copies=6; sparsity=2:4").unwrap();
+        assert!(good.contains("batch: 1, m: 1, n: 2, k: 3") && good.contains("Some(6)") && good.contains("Launch"));
+        for (row, expected) in [
+            ("T4,conv,fp16,,,,,,", "op `conv` cannot be predicted; gemm, bmm and grouped_gemm can"),
+            ("T4,gem,fp16,,1,1,1,,", "op `gem` is not known; gemm, bmm and grouped_gemm can be predicted"),
+            ("T4,gemm,fp16,,1,,1,,", "n is empty; gemm needs it"),
+            ("T4,gemm,int4,,1,1,1,,", "dtype `int4` is not known; write fp64 fp32 tf32 fp16 bf16 fp8 fp4 or int8"),
+            ("T4,gemm,fp16,,1,0,1,,", "n = 0: a matrix product has at least 1 row, column and inner element"),
+            ("T4,gemm,fp16,,-1,1,1,,", "m = `-1` is not a whole number from 1 to 18446744073709551615"),
+            ("T4,gemm,fp16,,1e3,1,1,,", "m = `1e3` is not a whole number from 1 to 18446744073709551615"),
+            ("T4,gemm,fp16,,1,1,1,cpu,", "timing = `cpu` is neither device (the default) nor launch"),
+        ] {
+            assert_eq!(request(row).unwrap_err(), expected);
+        }
+        let huge = request("T4,gemm,fp16,18446744073709551615,9999999999,9999999999,1,,").unwrap_err();
+        assert!(huge.contains("at most 1e24"), "{huge}");
+        assert!(request("T4,gemm,fp16,,1,1,1,,weight_copies=0").unwrap_err().contains("weight_copies=COUNT"));
+    }
+}
