@@ -40,7 +40,8 @@ while read -r unit; do
 done < dictionaries.tmp
 rm dictionaries.tmp
 
-words=$(grep -ohE '"[^"]{1,120}"' ../src/gpu/pipe.rs ../src/profile/name.rs ../src/scenario/dims.rs | tr -d '"'
+words=$(grep -hoE 'name = "[0-9][^"]*"' ../gpus/nvidia/mig.toml | cut -d '"' -f 2 | sort -u | sed 's/^/h100:/'
+    grep -ohE '"[^"]{1,120}"' ../src/gpu/pipe.rs ../src/profile/name.rs ../src/scenario/dims.rs | tr -d '"'
     sed -n '/^aliases/,/^]/p' ../gpus/*/*.toml | grep -oE '"[^"]+"' | tr -d '"')
 while read -r word; do
     printf '%s' "$word" | seed words "$(cksum <<< "$word" | cut -d ' ' -f 1)"

@@ -113,6 +113,8 @@ pub fn check_report(report: &Report, input: &str) {
     assert_eq!(value["kernels"].as_array().map(Vec::len), Some(report.kernels.len()));
     let _ = report::csv(report).expect("every report has rows");
     let _ = report::markdown(report);
+    let page = report::html(report, &[]);
+    assert_eq!(page.matches("<script").count(), 1, "text of the input became a script");
     let compact = report::compact(report);
     for (width, detail) in [(0, Detail::Full), (80, Detail::Summary), (200, Detail::Full)] {
         let _ = report::text(&compact, TextOptions { width, detail });
@@ -162,7 +164,7 @@ pub fn charts(analyses: &[Analysis], theme: Theme) -> Vec<Chart> {
         charts.push(tail_figure(analysis).draw(theme));
         let (gpu, kernel) = (&analysis.gpu, &analysis.launch.kernel);
         let figure = occupancy_figure(&kernel.name, &gpu.name, &gpu.changes, &gpu.limits, &kernel.resources);
-        charts.push(figure.draw(theme));
+        charts.extend(figure.map(|f| f.draw(theme)));
     }
     charts
 }
