@@ -150,7 +150,9 @@ impl KernelSpec {
         }
         let rule = match per {
             Per::Launch => "it must be 0, or at least 1e-9 and at most 1e24".to_owned(),
-            _ => format!("per {}, {total:e} in all; the total must be 0, or at least 1e-9 and at most 1e24", per.word()),
+            _ => {
+                format!("per {}, {total:e} in all; the total must be 0, or at least 1e-9 and at most 1e24", per.word())
+            }
         };
         Err(self.bad(key, one, rule))
     }

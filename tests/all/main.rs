@@ -24,6 +24,7 @@ mod questions_files;
 mod questions_occupancy;
 mod questions_roofline;
 mod report;
+mod robust;
 mod scenarios;
 mod stream;
 mod time_laws;
