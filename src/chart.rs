@@ -19,6 +19,7 @@ mod png;
 mod roofline;
 mod side_by_side;
 mod svg;
+mod sweep;
 mod tail;
 mod terms;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
 pub use roofline::{Bound, ComputeRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
 pub use side_by_side::{KernelBars, SideBySide, TimeBar};
+pub use sweep::{MOST_SERIES, Sweep, SweepSample, SweepSeries};
 pub use tail::{Tail, TailSample};
 pub use terms::{KernelTerms, TimeBreakdown};
 

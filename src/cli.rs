@@ -6,10 +6,12 @@ mod chart;
 mod check;
 mod compare;
 mod completions;
+mod gemm;
 mod gpus;
 mod input;
 mod kernel;
 mod occupancy;
+mod shapes;
 mod show;
 mod table;
 mod world;
@@ -46,10 +48,12 @@ enum Command {
     Analyze(analyze::Args),
     /// One launch described by options: occupancy, waves, roofline, time, verdict
     Kernel(Box<kernel::Args>),
+    /// One matrix product by its shape: the kernel that a library would run, its waves, its time, and good sizes near
+    Gemm(Box<gemm::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
-    Chart(chart::Args),
+    Chart(Box<chart::Args>),
     /// The GPUs that are known: list them, show a file, check one of your own
     Gpus(gpus::Args),
     /// Blocks per SM, limiters, the next step to one more block, good block sizes
@@ -64,8 +68,9 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => analyze::demo(args),
         Command::Analyze(args) => analyze::run(args),
         Command::Kernel(args) => kernel::run(*args),
+        Command::Gemm(args) => gemm::run(*args),
         Command::Compare(args) => compare::run(*args),
-        Command::Chart(args) => chart::run(args),
+        Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),
         Command::Occupancy(args) => occupancy::run(args),
         Command::Completions(args) => completions::run(args),

@@ -15,7 +15,7 @@ mod target;
 
 use serde::Deserialize;
 
-pub use calibration::{Calibration, Constants, ConstantsOf};
+pub use calibration::{Calibration, Constants, ConstantsOf, Pipeline, Tiled};
 pub use catalog::{Catalog, Deviation};
 pub use compute_unit::{Accumulation, CuLimits, VectorRegisters, WorkgroupMode};
 pub use limits::{ComputeCapability, SmLimits};

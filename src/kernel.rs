@@ -27,6 +27,38 @@ pub struct Kernel {
     pub traffic: Traffic,
     /// What a thread has in flight and what it must wait for.
     pub concurrency: Concurrency,
+    /// The loop over k of a matrix product, which then decides over the time instead of `concurrency`.
+    pub tiled: Option<Tiled>,
+}
+
+/// The blocks of a tiled matrix product: each loops over its share of k, then stores its tile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tiled {
+    /// Steps of the loop.
+    pub steps: f64,
+    /// Operations of a block, padding included.
+    pub math: f64,
+    /// Tile area / (height + width), elements.
+    pub shape: f64,
+    /// Bytes of output that a block stores.
+    pub out: f64,
+    /// Operand bytes that a block loads from L2.
+    pub feed: f64,
+    /// Bytes of all partial sums of split-K, written and read; 0 without it.
+    pub partials: f64,
+    /// The weights, and the activations with the output.
+    pub operands: [Operand; 2],
+}
+
+/// Data of a matrix product and how long ago it was used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operand {
+    /// Bytes.
+    pub bytes: f64,
+    /// Bytes touched between two uses; infinite for data that come from DRAM.
+    pub distance: f64,
+    /// Share of the data that L2 may hold: a stream past L2 leaves less of it.
+    pub cached: f64,
 }
 
 /// Bytes that a level moves: what the kernel uses, divided by the share of each moved sector that is used.

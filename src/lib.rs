@@ -27,6 +27,7 @@ pub mod time;
 pub mod verdict;
 
 pub mod analysis;
+pub mod op;
 
 pub mod profile;
 

@@ -4,6 +4,7 @@ mod build;
 mod case;
 mod dims;
 mod error;
+mod product;
 mod spec;
 mod vary;
 mod what_if;
@@ -12,9 +13,10 @@ mod words;
 use serde::Deserialize;
 
 pub use build::{MAX_BLOCK, MAX_GRID};
-pub use case::{Case, summary};
+pub use case::{Answer, Case, Task, summary};
 pub use dims::{Dims, DimsError};
 pub use error::{Place, ScenarioError, ValueError};
+pub use product::GemmSpec;
 pub use spec::{AccessSpec, ConcurrencySpec, KernelSpec, SharedSpec, TrafficSpec, WorkSpec};
 pub use vary::{Axis, Setting, VaryKey};
 pub use what_if::WhatIfError;
@@ -44,6 +46,8 @@ struct File {
     timing: Timing,
     #[serde(default, rename = "kernel")]
     kernels: Vec<KernelSpec>,
+    #[serde(default, rename = "gemm")]
+    products: Vec<GemmSpec>,
     #[serde(default)]
     what_if: Vec<WhatIfFile>,
     #[serde(default)]
@@ -90,8 +94,10 @@ pub struct Scenario {
     pub gpus: Vec<String>,
     /// Whether the host's part of a launch counts.
     pub timing: Timing,
-    /// The kernels, at least one, each with a name of its own.
+    /// The kernels, each with a name of its own.
     pub kernels: Vec<KernelSpec>,
+    /// The matrix products, each with a name of its own; there is at least one kernel or product.
+    pub products: Vec<GemmSpec>,
     /// Changes of the GPUs.
     pub what_ifs: Vec<WhatIf>,
     /// Axes; each makes a family of its kernel.
@@ -119,8 +125,17 @@ impl Scenario {
         if let Some(index) = twice(&file.gpus, |gpu| gpu) {
             return bad("", &format!("gpus.{index}"), &file.gpus[index], "this GPU is named twice".into());
         }
-        if file.kernels.is_empty() {
-            return bad("", "kernel", &"none", "give at least one [[kernel]]".into());
+        if file.kernels.is_empty() && file.products.is_empty() {
+            return bad("", "kernel", &"none", "give at least one [[kernel]] or [[gemm]]".into());
+        }
+        for (index, product) in file.products.iter().enumerate() {
+            let table = format!("gemm.{index}");
+            let taken = file.kernels.iter().any(|k| k.name == product.name)
+                || file.products[..index].iter().any(|p| p.name == product.name);
+            if taken || product.name.trim().is_empty() {
+                return bad(&table, "name", &product.name, "give each kernel and product a name of its own".into());
+            }
+            product.build(file.timing).map_err(|e| e.placed(name, text, &table))?;
         }
         if let Some(index) = twice(&file.kernels, |kernel| &kernel.name) {
             let rule = "another kernel has this name: each needs its own".into();
@@ -150,7 +165,7 @@ impl Scenario {
             axes.push(axis);
         }
         let mut what_ifs = Vec::with_capacity(file.what_if.len());
-        for (index, what_if) in file.what_if.into_iter().enumerate() {
+        for (index, what_if) in file.what_if.iter().enumerate() {
             let table = format!("what_if.{index}");
             if what_if.set.is_empty() {
                 return bad(&table, "set", &"[]", "give at least one KEY=VALUE, such as sm.count=144".into());
@@ -168,10 +183,11 @@ impl Scenario {
                     return bad(&table, &format!("gpus.{place}"), gpu, rule);
                 }
             }
-            what_ifs.push(WhatIf { name: what_if.name, set, gpus: what_if.gpus, expect: what_if.expect });
+            let WhatIfFile { name, gpus, expect, .. } = what_if.clone();
+            what_ifs.push(WhatIf { name, set, gpus, expect });
         }
-        let (title, gpus, timing, kernels) = (file.title, file.gpus, file.timing, file.kernels);
-        Ok(Self { name: name.into(), title, gpus, timing, kernels, what_ifs, axes, text: text.into() })
+        let File { title, gpus, timing, kernels, products, .. } = file;
+        Ok(Self { name: name.into(), title, gpus, timing, kernels, products, what_ifs, axes, text: text.into() })
     }
 
     /// Every kernel, varied value, GPU and what-if as a case, in the order of the file; a GPU's what-ifs follow it.

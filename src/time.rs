@@ -1,6 +1,7 @@
 //! The time of a launch: one term per resource, and how they combine. Equations: `docs/model.md`.
 
 mod terms;
+pub mod tiled;
 
 use crate::{
     gpu::{Gpu, Pipe},
@@ -27,6 +28,10 @@ pub enum Resource {
     Chain,
     /// Too few arithmetic instructions in flight to issue every cycle.
     ArithmeticLatency,
+    /// Finished tiles of a matrix product on their way out of the busiest SM; follows its pipe or waiting.
+    Store,
+    /// Adding up the partial sums of a split matrix product.
+    Split,
     /// Launch gap, ramp, first load and drain on the device.
     Fixed,
     /// What the host adds to a launch.
@@ -44,6 +49,8 @@ impl Resource {
             Self::FewSms => "too few SMs".into(),
             Self::Chain => "memory latency".into(),
             Self::ArithmeticLatency => "arithmetic latency".into(),
+            Self::Store => "output store".into(),
+            Self::Split => "split-K sum".into(),
             Self::Fixed => "fixed cost".into(),
             Self::Launch => "host launch".into(),
         }
@@ -52,7 +59,7 @@ impl Resource {
     /// The bound that this term belongs to.
     pub fn bound(self) -> Bound {
         match self {
-            Self::Pipe(_) | Self::Issue => Bound::Math,
+            Self::Pipe(_) | Self::Issue | Self::Store => Bound::Math,
             Self::Memory(_) | Self::SmPorts => Bound::Memory,
             _ => Bound::Latency,
         }
@@ -120,22 +127,27 @@ impl TimeEstimate {
         self.terms.iter().find(|t| t.resource == resource).map_or(Seconds::ZERO, |t| t.time)
     }
 
-    /// The largest term of a bound, with its resource. For latency the fixed cost is added to the largest other
-    /// term, since the two follow each other; the host's launch is left out of the bound.
+    /// The largest term of a bound, with its resource. For latency the fixed costs are added to the largest other
+    /// term, for math the output of a matrix product, since these follow each other; the host's launch is left out of
+    /// the bound.
     pub fn side(&self, bound: Bound) -> (Option<Resource>, Seconds) {
-        let own = self
-            .terms
-            .iter()
-            .filter(|t| t.resource.bound() == bound && !matches!(t.resource, Resource::Fixed | Resource::Launch));
+        let own = self.terms.iter().filter(|t| {
+            t.resource.bound() == bound
+                && !matches!(t.resource, Resource::Fixed | Resource::Split | Resource::Launch | Resource::Store)
+        });
         // Issue that is no longer than the pipe by more than rounding of instruction counts is the pipe's own issue.
         let weight = |t: &Term| t.time.get() * if t.resource == Resource::Issue { ISSUE_TIE } else { 1.0 };
         let largest = own.max_by(|a, b| weight(a).total_cmp(&weight(b)));
         let (resource, time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
-        if bound != Bound::Latency {
-            return (resource, time);
-        }
-        let fixed = self.of(Resource::Fixed);
-        (if fixed > time { Some(Resource::Fixed) } else { resource }, fixed + time)
+        let (follows, following) = match bound {
+            Bound::Math => (Resource::Store, self.of(Resource::Store)),
+            Bound::Memory => return (resource, time),
+            Bound::Latency => {
+                let (fixed, split) = (self.of(Resource::Fixed), self.of(Resource::Split));
+                (if split > fixed { Resource::Split } else { Resource::Fixed }, fixed + split)
+            }
+        };
+        (if following > time { Some(follows) } else { resource }, following + time)
     }
 
     /// The bound, the resource that makes it, and its ratio to the next bound (1 = a tie).
@@ -169,7 +181,9 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
     let (device, power_droop) = combine(gpu, &found.terms, p);
     let (without_tail, _) = combine(gpu, &balanced.terms, p);
     let (high, _) = combine(gpu, &found.terms, 1.0);
-    let work = |pick: fn(&Term) -> Seconds| found.terms.iter().filter(|t| t.resource != Resource::Fixed).map(pick);
+    let work = |pick: fn(&Term) -> Seconds| {
+        found.terms.iter().filter(|t| !matches!(t.resource, Resource::Fixed | Resource::Split)).map(pick)
+    };
     let low = work(|t| t.least).fold(Seconds::ZERO, Seconds::max);
     let mut all = found.terms;
     if overhead.get() > 0.0 {
@@ -193,7 +207,8 @@ fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
         terms.iter().filter(|t| wanted(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max)
     };
     let compute =
-        time(|r| matches!(r, Resource::Pipe(_) | Resource::Issue | Resource::Chain | Resource::ArithmeticLatency));
+        time(|r| matches!(r, Resource::Pipe(_) | Resource::Issue | Resource::Chain | Resource::ArithmeticLatency))
+            + time(|r| r == Resource::Store);
     let side = [
         compute,
         time(|r| r == Resource::Memory(Level::Dram)),
@@ -202,17 +217,18 @@ fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
         time(|r| matches!(r, Resource::SmPorts | Resource::FewSms)),
     ];
     let body = p_sum(&side, p);
-    let fixed = time(|r| r == Resource::Fixed);
-    let total = fixed + body;
+    let total = time(|r| r == Resource::Fixed) + time(|r| r == Resource::Split) + body;
     // Long tensor kernels lose clock to power: t (1 + pw u t / (t + 3 ms)), u = share of the math term.
     let tensor = time(|r| matches!(r, Resource::Pipe(Pipe::Tensor { .. })));
+    // The output of a matrix product keeps its SM at work as its math does.
+    let tensor = if time(|r| r == Resource::Store).get() > 0.0 && tensor.get() > 0.0 { compute } else { tensor };
     let share = if total.get() > 0.0 { (tensor / total).min(1.0) } else { 0.0 };
     let droop = gpu.calibration.power_droop * share * (total / (total + DROOP_TIME));
     (total * (1.0 + droop), droop)
 }
 
 /// Time scale of the power droop, set by hand in the fit of the shared constants.
-const DROOP_TIME: Seconds = Seconds(3e-3);
+pub(crate) const DROOP_TIME: Seconds = Seconds(3e-3);
 
 /// (sum of t^p)^(1/p), computed after division by the largest term; an infinite p is the maximum.
 fn p_sum(terms: &[Seconds], p: f64) -> Seconds {

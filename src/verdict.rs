@@ -49,7 +49,7 @@ pub fn verdict(gpu: &Gpu, launch: &Launch, schedule: &Schedule, time: &TimeEstim
         findings: findings::findings(gpu, launch, schedule, time, bound),
         what_ifs,
         ignored: findings::ignored(gpu, launch),
-        confidence: findings::confidence(gpu),
+        confidence: findings::confidence(gpu, launch),
     }
 }
 

@@ -173,6 +173,8 @@ fn plain(value: f64, step: f64) -> String {
     }
     match step {
         s if (1e-4..1e3).contains(&s) => decimal(value, 6),
+        // Multiples of a power of two are sizes, which people know in full.
+        s if (1e3..1e9).contains(&s) && s % 1024.0 == 0.0 => decimal(value, 0),
         s if (1e3..1e15).contains(&s) => {
             let units = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
             let fits = |scale: f64| scale <= s * 10.0 && scale <= value.abs();
@@ -205,6 +207,7 @@ mod tests {
         );
         assert_eq!(labels(Axis::linear(0.0, 3.0e7, 3, (0.0, 1.0))), ["0", "10M", "20M", "30M"]);
         assert_eq!(labels(Axis::binary(0.0, 227.0, 5, (0.0, 1.0))), ["0", "64", "128", "192"]);
+        assert_eq!(labels(Axis::binary(1.0, 9000.0, 5, (0.0, 1.0))), ["2048", "4096", "6144", "8192"]);
         assert_eq!(labels(Axis::linear(0.0, 5e4, 5, (0.0, 1.0))), ["0", "10k", "20k", "30k", "40k", "50k"]);
         assert_eq!(labels(Axis::linear(0.0, 3e-9, 3, (0.0, 1.0))), ["0", "1·10⁻⁹", "2·10⁻⁹", "3·10⁻⁹"]);
     }

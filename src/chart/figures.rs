@@ -1,5 +1,9 @@
 //! From analyses to figures: which roofs, samples and panels show what an analysis found.
 
+mod products;
+
+pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
+
 use super::{
     Bound, Caption, ComputeRoof, KernelTerms, MemoryRoof, OccupancyPanels, Panel, PointKind, Roofline, RooflinePoint,
     Tail, TailSample, TimeBreakdown,

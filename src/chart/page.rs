@@ -9,7 +9,7 @@ use super::{Caption, Chart, svg};
 /// Width of every figure in pixels.
 pub(super) const WIDTH: f64 = 900.0;
 /// Free border in pixels.
-const BORDER: f64 = 20.0;
+pub(super) const BORDER: f64 = 20.0;
 
 /// An empty sheet with its words written, and the box left for the figure (`body_height` pixels high).
 pub(super) fn open(caption: &Caption, subtitle: &str, theme: Theme, body_height: f64) -> (Canvas, Rect) {

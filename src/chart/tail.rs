@@ -172,7 +172,7 @@ fn name_unsampled(canvas: &mut Canvas, panel: Rect, at: f64, text: &str) {
 }
 
 /// The line through `points` with the current one marked and named.
-fn curve(canvas: &mut Canvas, panel: Rect, points: &[Point], now: Option<Point>, name: Option<String>) {
+pub(super) fn curve(canvas: &mut Canvas, panel: Rect, points: &[Point], now: Option<Point>, name: Option<String>) {
     let ink = canvas.palette.math;
     canvas.path(points, Stroke::new(ink, 2));
     if points.len() <= 30 {

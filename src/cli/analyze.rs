@@ -38,6 +38,7 @@ pub fn run(args: Args) -> Result<u8> {
                 Ok(())
             }
             Input::Profile(file) => input::run_profile(file, &args.gpu, &catalog, &mut outcome),
+            Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),
         });
         match done {
             Ok(()) => {}

@@ -1,9 +1,11 @@
 //! `chart KIND`: any chart by itself, as SVG, PNG or the data behind it.
 
+mod gemm;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 use super::{
     EXIT_OK,
@@ -22,11 +24,17 @@ use crate::{
     scenario::Scenario,
 };
 
+// A kind that reads no file is a command of its own, with its own options.
 #[derive(ClapArgs)]
+#[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Args {
+    #[command(subcommand)]
+    shaped: Option<Shaped>,
     /// Which chart
-    kind: Kind,
-    /// Scenario (file or built-in name); for the roofline also an Nsight Compute CSV, for `compare` also two of them
+    #[arg(required = true)]
+    kind: Option<Kind>,
+    /// Scenario (file or built-in name); for the roofline also an Nsight Compute CSV or a CSV of matrix products (m, n,
+    /// k), for `compare` also two Nsight Compute CSVs
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<String>,
     /// Kernel of the file, for charts of one kernel; the first one without it
@@ -36,6 +44,20 @@ pub struct Args {
     gpu: GpuArgs,
     #[command(flatten)]
     devices: DeviceArgs,
+    #[command(flatten)]
+    drawing: Drawing,
+}
+
+/// Charts of shapes.
+#[derive(Subcommand)]
+enum Shaped {
+    /// Matrix products along one dimension: time, throughput and utilization, with the edges of tiles and waves
+    Gemm(Box<gemm::Args>),
+}
+
+/// Where a chart goes, and its colours.
+#[derive(ClapArgs)]
+pub struct Drawing {
     /// File for the chart: .svg, .png or .csv (the data); SVG on standard output without it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -68,14 +90,22 @@ enum ThemeArg {
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let theme = match args.theme {
+    let drawing = match &args.shaped {
+        Some(Shaped::Gemm(own)) => &own.drawing,
+        None => &args.drawing,
+    };
+    let theme = match drawing.theme {
         ThemeArg::Light => Theme::Light,
         ThemeArg::Dark => Theme::Dark,
     };
-    let chart = drawn(&args, theme)?;
-    match &args.output {
+    let chart = match (&args.shaped, args.kind) {
+        (Some(Shaped::Gemm(own)), _) => gemm::drawn(own, theme)?,
+        (None, Some(kind)) => drawn(&args, kind, theme)?,
+        (None, None) => bail!("which chart? See `wavecast chart --help`"),
+    };
+    match &drawing.output {
         Some(path) => write_chart(path, &chart)?,
-        None if args.data => world::emit(None, chart.csv())?,
+        None if drawing.data => world::emit(None, chart.csv())?,
         None => world::emit(None, chart.svg())?,
     }
     Ok(EXIT_OK)
@@ -84,11 +114,11 @@ pub fn run(args: Args) -> Result<u8> {
 /// So many kernels are listed where the wanted one is not among them.
 const NAMED: usize = 30;
 
-fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
-    if args.kind != Kind::Compare && (!args.devices.what_if.is_empty() || args.devices.baseline.is_some()) {
+fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
+    if kind != Kind::Compare && (!args.devices.what_if.is_empty() || args.devices.baseline.is_some()) {
         bail!("--what-if and --baseline are for the chart `compare`; --set changes the GPU of this one");
     }
-    match args.kind {
+    match kind {
         Kind::Compare if args.kernel.is_some() => bail!("--kernel is for charts of one kernel: `compare` shows all"),
         Kind::Compare => compare::chart(&args.files, &args.gpu, &args.devices, theme),
         Kind::Roofline => match read(args)? {
@@ -99,6 +129,7 @@ fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
                 let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
                 Ok(figure.context(why)?.draw(theme))
             }
+            Input::Shapes(rows) => Ok(gemm::roofline(&rows, &args.gpu)?.draw(theme)),
             Input::Scenario(scenario) => {
                 let found = Found::new(args, *scenario)?;
                 Ok(roofline_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
@@ -141,6 +172,7 @@ impl Found {
     fn read(args: &Args) -> Result<Self> {
         match read(args)? {
             Input::Profile(_) => bail!("a profile gives a roofline; this chart needs a scenario"),
+            Input::Shapes(_) => bail!("a list of matrix products gives a roofline; this chart needs a scenario"),
             Input::Scenario(scenario) => Self::new(args, *scenario),
         }
     }

@@ -1,4 +1,4 @@
-//! Input files, told apart by content: scenarios and Nsight Compute CSVs.
+//! Input files, told apart by content: scenarios, Nsight Compute CSVs, lists of matrix products.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -6,12 +6,12 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
-use super::{args::GpuArgs, show::Outcome, world};
+use super::{args::GpuArgs, shapes, show::Outcome, world};
 use crate::{
     gpu::Catalog,
     profile::{self, device, judge},
     report::RowError,
-    scenario::{self, Case, Scenario, WhatIf},
+    scenario::{self, Answer, Case, Scenario, WhatIf},
 };
 
 /// What a file turned out to be.
@@ -20,6 +20,8 @@ pub enum Input {
     Scenario(Box<Scenario>),
     /// A profiler's file.
     Profile(profile::Profile),
+    /// Matrix products by shape.
+    Shapes(Vec<shapes::Row>),
 }
 
 /// Reads a file, or a built-in scenario by its name.
@@ -34,6 +36,9 @@ pub fn read(name: &str) -> Result<Input> {
     }
     let bytes = world::read(path)?;
     let what = || format!("`{name}`");
+    if shapes::detect(&bytes) {
+        return Ok(Input::Shapes(shapes::read(&bytes).with_context(what)?));
+    }
     if profile::detect(&bytes).is_none() && looks_like_scenario(path, &bytes) {
         let text = std::str::from_utf8(&bytes).with_context(what)?;
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
@@ -60,20 +65,24 @@ pub fn run_cases(cases: &[Case], quiet: bool, outcome: &mut Outcome) {
     let mut assumed = BTreeSet::new();
     // In portions, so that of very many cases only those kept by the outcome stay in memory.
     let analysed = cases.chunks(MANY).flat_map(|portion| {
-        let results: Vec<_> = portion.par_iter().map(Case::analyse).inspect(|_| bar.inc(1)).collect();
+        let results: Vec<_> = portion.par_iter().map(Case::answer).inspect(|_| bar.inc(1)).collect();
         results
     });
     for (index, (case, result)) in cases.iter().zip(analysed).enumerate() {
         match result {
-            Ok(mut analysis) => {
+            Ok(mut answer) => {
+                let analysis = answer.analysis_mut();
                 analysis.launch.kernel.name.clone_from(&case.label);
-                if case.meets(&analysis) == Some(false) {
+                if case.meets(analysis) == Some(false) {
                     let expected = case.expect.map_or("", |b| b.word());
                     outcome
                         .warnings
                         .push(format!("{} on {}: the file expects {expected}-bound", case.label, case.gpu.id));
                 }
-                outcome.add(analysis);
+                match answer {
+                    Answer::Kernel(analysis) => outcome.add(*analysis),
+                    Answer::Product(product) => outcome.add_product(*product),
+                }
             }
             Err(error) => outcome.errors.push(RowError {
                 row: Some(index as u64 + 1),

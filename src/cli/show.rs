@@ -16,6 +16,7 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
+    op::gemm::Product,
     profile::Judged,
     report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
 };
@@ -52,6 +53,16 @@ impl Outcome {
             self.analyses.push(analysis);
         } else {
             self.uncharted += 1;
+        }
+    }
+
+    /// Adds a matrix product.
+    pub fn add_product(&mut self, product: Product) {
+        let mut kernel = KernelReport::from_analysis(&product.analysis);
+        kernel.set_product(&product);
+        self.add(product.analysis);
+        if let Some(last) = self.kernels.last_mut() {
+            *last = kernel;
         }
     }
 

@@ -33,6 +33,12 @@ pub struct Constants {
     pub shared_latency: Cycles,
     /// Cycles between dependent arithmetic instructions of a warp.
     pub dependent_issue: Cycles,
+    /// Cost of adding up the partial sums of a split matrix product, besides their traffic.
+    pub split_cost: Cycles,
+    /// What one SM stores of finished tiles, per cycle.
+    pub store: BytesPerCycle,
+    /// Inefficiency of small tiles: h0 of (1 + h0 / h), h = tile area / (height + width), in elements.
+    pub small_tile: f64,
     /// Time that the host adds to a launch in a stream, where it is asked for.
     pub launch_overhead: Seconds,
     /// How they were obtained.
@@ -50,8 +56,41 @@ pub(super) struct OwnConstants {
     pub fixed_factor: Option<f64>,
     pub sm_stream: Option<BytesPerCycle>,
     pub tensor_energy: Option<crate::units::JoulesPerFlop>,
+    pub tiled: Option<Tiled>,
     pub data: Option<String>,
     pub source: String,
+}
+
+/// How a family runs tiled kernels such as matrix products; see section A of the sources in `gpus/calibration.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiled {
+    /// Which kernels libraries have for the family.
+    pub pipeline: Pipeline,
+    /// Steps of the k-loop in flight in the load pipeline.
+    pub depth: f64,
+    /// Gain of multicast on the operand feed from L2.
+    pub feed_factor: f64,
+    /// The same on the partial sums of split-K.
+    pub partials_factor: f64,
+    /// Gain of bulk stores and overlapped epilogues on the output.
+    pub store_factor: f64,
+    /// Share of a partial wave that is lost: 1 for classic waves, 0 for perfectly balanced persistent blocks.
+    pub quantisation: f64,
+    /// Factor on the cost of split-K.
+    pub split_factor: f64,
+    /// Whether one row is left to a kernel without tiles.
+    pub gemv: bool,
+}
+
+/// The kernels of matrix products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pipeline {
+    /// A block per tile, loads by the threads (cp.async).
+    Classic,
+    /// A block per SM that takes tiles one after the other, loads by the TMA unit.
+    Persistent,
 }
 
 /// A family: the GPUs that share constants where they have none of their own.
@@ -120,11 +159,25 @@ pub struct Calibration {
     pub power_droop: f64,
     /// Energy of one 16-bit tensor operation, where known: the sustained rate under another power limit follows from it.
     pub tensor_energy: Option<crate::units::JoulesPerFlop>,
+    /// How tiled kernels run.
+    pub tiled: Tiled,
     /// Whose sustained shares these are.
     pub of: ConstantsOf,
     /// How the sustained shares were obtained.
     pub source: String,
 }
+
+/// Kernels of a family of which nothing is known.
+const CLASSIC: Tiled = Tiled {
+    pipeline: Pipeline::Classic,
+    depth: 1.5,
+    feed_factor: 1.0,
+    partials_factor: 1.0,
+    store_factor: 1.0,
+    quantisation: 1.0,
+    split_factor: 1.0,
+    gemv: true,
+};
 
 impl CalibrationFile {
     /// A GPU's own constants, completed by its family's and the default's.
@@ -173,6 +226,7 @@ impl CalibrationFile {
             power_droop: pick("power_droop", |o| o.power_droop, 1.0)?,
             sm_stream: owners.iter().find_map(|o| o.sm_stream).unwrap_or(BytesPerCycle(20.0)),
             tensor_energy: owners.iter().find_map(|o| o.tensor_energy),
+            tiled: owners.iter().find_map(|o| o.tiled).unwrap_or(CLASSIC),
             of,
             source: source.unwrap_or_else(|| self.default.source.clone()),
         })

@@ -188,6 +188,7 @@ fn kernel(observed: &ObservedKernel, resources: Resources) -> Option<Kernel> {
             ..Traffic::default()
         },
         concurrency: Concurrency::default(),
+        tiled: None,
     })
 }
 

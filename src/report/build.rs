@@ -6,6 +6,7 @@ use crate::{
     gpu::{Gpu, Limits, Pipe, Words},
     kernel::Level,
     occupancy::{BlockLimits, Occupancy, Resource, Resources, advice, amd},
+    op::gemm::Product,
     roofline::{Point, above_roof},
     schedule::Schedule,
     time::{Bound, Resource as TimeResource},
@@ -39,6 +40,17 @@ impl KernelReport {
         self.sm_count = Some(gpu.units());
         self.calibration = Some(gpu.calibration.of.to_string());
         self.peak_dram_gb_per_s = Some(gpu.memory.dram.bandwidth.get() / 1e9);
+    }
+
+    /// The choice of a matrix product's kernel.
+    pub fn set_product(&mut self, product: &Product) {
+        let chosen = &product.plan.chosen;
+        self.tile = chosen.tile.map(|t| format!("{}x{}", t.height, t.width));
+        self.splits = Some(chosen.splits);
+        self.choices = product.choices.clone();
+        self.sizes = product.sizes.clone();
+        // Tile and split were searched by time: more residency alone is no step.
+        self.next_steps.clear();
     }
 
     /// What the limits belong to.

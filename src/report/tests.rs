@@ -26,6 +26,7 @@ fn kernel(name: &str, threads: u32, registers: u32, shared: u32) -> Kernel {
         warp_instructions: None,
         traffic: Traffic::default(),
         concurrency: Default::default(),
+        tiled: None,
     }
 }
 

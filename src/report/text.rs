@@ -120,6 +120,8 @@ fn block(out: &mut String, kernel: &KernelReport, width: usize) {
     entry(out, "waves", &waves_line(kernel), width);
     roofline(out, kernel, width);
     terms(out, kernel, width);
+    entries(out, "kernel", kernel.choices.iter().map(|c| (String::new(), c.clone())), width);
+    entries(out, "sizes", kernel.sizes.iter().map(|s| (String::new(), s.clone())), width);
     entries(out, "would help", what_ifs(kernel).into_iter(), width);
     entries(out, "findings", kernel.findings.iter().map(|f| (String::new(), f.clone())), width);
     entries(out, "differs", kernel.differences.iter().map(|d| (String::new(), d.clone())), width);

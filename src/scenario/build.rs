@@ -79,7 +79,7 @@ impl KernelSpec {
             assumptions.push("neither work nor traffic is given: the time is the fixed cost of a launch".into());
         }
         let name = self.name.clone();
-        let kernel = Kernel { name, resources, operations, warp_instructions, traffic, concurrency };
+        let kernel = Kernel { name, resources, operations, warp_instructions, traffic, concurrency, tiled: None };
         Ok((kernel, grid_blocks, assumptions))
     }
 

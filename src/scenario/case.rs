@@ -7,7 +7,7 @@ use crate::{
     analysis::{Analysis, analyse},
     gpu::{Catalog, Gpu, Override},
     kernel::Kernel,
-    launch::LaunchError,
+    op::gemm::{GemmError, Product, Request, product},
     time::{Bound, Timing},
     units::grouped,
 };
@@ -19,10 +19,8 @@ pub struct Case {
     pub label: String,
     /// The GPU, with the what-if applied.
     pub gpu: Arc<Gpu>,
-    /// The kernel, checked as far as that goes without a GPU.
-    pub kernel: Kernel,
-    /// Blocks of the grid.
-    pub grid_blocks: u64,
+    /// What runs, checked as far as that goes without a GPU.
+    pub task: Task,
     /// Whether the host's part of the launch counts.
     pub timing: Timing,
     /// The bound that the scenario's author expects.
@@ -35,13 +33,58 @@ pub struct Case {
     pub assumptions: Vec<String>,
 }
 
+/// What a case runs.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// A kernel with the blocks of its grid.
+    Kernel(Kernel, u64),
+    /// A matrix product, whose kernel depends on the GPU.
+    Product(Request),
+}
+
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// A described kernel.
+    Kernel(Box<Analysis>),
+    /// A matrix product with its choice.
+    Product(Box<Product>),
+}
+
+impl Answer {
+    /// The analysis, to be named after its case.
+    pub fn analysis_mut(&mut self) -> &mut Analysis {
+        match self {
+            Self::Kernel(analysis) => analysis,
+            Self::Product(product) => &mut product.analysis,
+        }
+    }
+}
+
 impl Case {
     /// Runs the pipeline.
     ///
     /// # Errors
-    /// The launch cannot run on the GPU; other cases of the scenario may.
-    pub fn analyse(&self) -> Result<Analysis, LaunchError> {
-        analyse(&self.gpu, self.kernel.clone(), self.grid_blocks, self.timing)
+    /// The task cannot run on the GPU; other cases of the scenario may.
+    pub fn answer(&self) -> Result<Answer, GemmError> {
+        match &self.task {
+            Task::Kernel(kernel, blocks) => {
+                let analysis = analyse(&self.gpu, kernel.clone(), *blocks, self.timing)?;
+                Ok(Answer::Kernel(Box::new(analysis)))
+            }
+            Task::Product(request) => Ok(Answer::Product(Box::new(product(&self.gpu, request)?))),
+        }
+    }
+
+    /// The analysis alone.
+    ///
+    /// # Errors
+    /// As `answer`.
+    pub fn analyse(&self) -> Result<Analysis, GemmError> {
+        Ok(match self.answer()? {
+            Answer::Kernel(analysis) => *analysis,
+            Answer::Product(product) => product.analysis,
+        })
     }
 
     /// Whether an analysis of this case has the expected bound; `None` where nothing is expected.
@@ -62,22 +105,30 @@ pub(super) fn cases(scenario: &Scenario, catalog: &Catalog) -> Result<Vec<Case>,
     let mut cases = Vec::new();
     for (index, spec) in scenario.kernels.iter().enumerate() {
         for (varied, spec, table) in family(scenario, index, spec) {
-            let built = spec.build().map_err(|e| scenario.placed(e, &table))?;
-            cases.extend(devices.iter().map(|device| case(scenario, &spec, &varied, &built, device)));
+            let (kernel, blocks, assumptions) = spec.build().map_err(|e| scenario.placed(e, &table))?;
+            let task = Task::Kernel(kernel, blocks);
+            let named = (spec.name.as_str(), spec.expect);
+            cases.extend(devices.iter().map(|device| case(scenario, named, &varied, (&task, &assumptions), device)));
         }
+    }
+    for (index, spec) in scenario.products.iter().enumerate() {
+        let table = format!("gemm.{index}");
+        let task = Task::Product(spec.build(scenario.timing).map_err(|e| scenario.placed(e, &table))?);
+        let named = (spec.name.as_str(), spec.expect);
+        cases.extend(devices.iter().map(|device| case(scenario, named, &[], (&task, &[]), device)));
     }
     Ok(cases)
 }
 
 fn case(
     scenario: &Scenario,
-    spec: &KernelSpec,
+    (name, expect): (&str, Option<Bound>),
     varied: &[(VaryKey, Setting)],
-    (kernel, grid_blocks, assumptions): &(Kernel, u64, Vec<String>),
+    (task, assumptions): (&Task, &[String]),
     device: &Device,
 ) -> Case {
     let what_if = device.what_if.and_then(|index| scenario.what_ifs.get(index));
-    let mut label = spec.name.clone();
+    let mut label = name.to_owned();
     for (key, value) in varied {
         label += &format!(", {} {value}", key.name());
     }
@@ -87,12 +138,11 @@ fn case(
     Case {
         label,
         gpu: Arc::clone(&device.gpu),
-        kernel: kernel.clone(),
-        grid_blocks: *grid_blocks,
+        task: task.clone(),
         timing: scenario.timing,
         expect: match what_if {
             Some(what_if) => what_if.expect,
-            None => spec.expect,
+            None => expect,
         },
         varied: varied.to_vec(),
         what_if: what_if.map(|w| w.name.clone()),
@@ -129,7 +179,7 @@ fn count(scenario: &Scenario) -> Result<(), ScenarioError> {
     let family = |kernel| {
         axes(scenario, kernel).fold(1_u64, |product, (_, axis)| product.saturating_mul(axis.values.len() as u64))
     };
-    let specs = (0..scenario.kernels.len()).map(family).fold(0_u64, u64::saturating_add);
+    let specs = (0..scenario.kernels.len()).map(family).fold(scenario.products.len() as u64, u64::saturating_add);
     let count = specs.saturating_mul(devices);
     if count > MAX_CASES {
         return Err(ScenarioError::TooMany { origin: scenario.name.clone(), count });
@@ -161,7 +211,11 @@ fn family(scenario: &Scenario, index: usize, spec: &KernelSpec) -> Vec<Member> {
 
 /// What a scenario multiplies out to, for people: "6 kernels on 2 GPUs, 18 cases".
 pub fn summary(cases: &[Case]) -> String {
-    let mut kernels: Vec<&str> = cases.iter().map(|c| c.kernel.name.as_str()).collect();
+    let name = |case: &Case| match &case.task {
+        Task::Kernel(kernel, _) => kernel.name.clone(),
+        Task::Product(_) => case.label.clone(),
+    };
+    let mut kernels: Vec<String> = cases.iter().map(name).collect();
     kernels.dedup();
     let mut gpus: Vec<&str> = cases.iter().map(|c| c.gpu.id.as_str()).collect();
     gpus.sort_unstable();

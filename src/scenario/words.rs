@@ -7,6 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use crate::{
     gpu::Pipe,
     kernel::Level,
+    op::gemm::Reuse,
     time::{Bound, Timing},
     units::Flops,
 };
@@ -51,6 +52,10 @@ impl<'de> Deserialize<'de> for Per {
 
 pub(super) fn timing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timing, D::Error> {
     word(deserializer, &[("device", Timing::Device), ("launch", Timing::Launch)])
+}
+
+pub(super) fn reuse<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reuse, D::Error> {
+    word(deserializer, &[("cold-weights", Reuse::ColdWeights), ("cold", Reuse::Cold), ("warm", Reuse::Warm)])
 }
 
 pub(super) fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Level>, D::Error> {

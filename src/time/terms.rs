@@ -1,9 +1,12 @@
 //! The time that each resource alone would need.
 
-use super::{Resource, Term};
+use super::{
+    Resource, Term,
+    tiled::{Machine, Work},
+};
 use crate::{
     gpu::{Gpu, Pipe},
-    kernel::{Kernel, Level},
+    kernel::{Kernel, Level, Tiled},
     launch::Launch,
     schedule::Schedule,
     units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds},
@@ -19,6 +22,8 @@ pub(super) struct Shares {
     busy: f64,
     /// Blocks.
     blocks: f64,
+    /// Whether a partial wave costs nothing.
+    balanced: bool,
 }
 
 impl Shares {
@@ -29,6 +34,7 @@ impl Shares {
             waves: schedule.whole_waves() as f64,
             busy: schedule.busy_sms() as f64,
             blocks: schedule.blocks as f64,
+            balanced: false,
         }
     }
 
@@ -38,6 +44,7 @@ impl Shares {
         Self {
             busiest: (blocks / schedule.sms as f64).max(1.0),
             waves: schedule.waves().max(1.0),
+            balanced: true,
             ..Self::quantised(schedule)
         }
     }
@@ -51,6 +58,9 @@ pub(super) struct Found {
 pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
     let kernel = &launch.kernel;
     let mut terms = Vec::new();
+    if let Some(found) = kernel.tiled.as_ref().and_then(|tiled| product(gpu, launch, tiled, shares)) {
+        return found;
+    }
     pipes(gpu, launch, shares, &mut terms);
     if gpu.is_cpu() {
         let moved = kernel.traffic.dram.moved();
@@ -71,6 +81,31 @@ pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
     terms.push(fixed(gpu));
     terms.retain(|t| t.time.get() > 0.0);
     Found { terms, l2_hit: dram.hit }
+}
+
+/// The terms of a matrix product, by its one pipe; absent where the GPU lacks it.
+fn product(gpu: &Gpu, launch: &Launch, tiled: &Tiled, shares: &Shares) -> Option<Found> {
+    let (pipe, _) = *launch.kernel.operations.first()?;
+    let machine = Machine::new(gpu, pipe)?;
+    let per_sm = f64::from(launch.occupancy.blocks_per_sm);
+    let work = Work::new(tiled, launch.grid_blocks as f64, per_sm, &machine);
+    let parts = work.parts(&machine, shares.balanced);
+    let (all, resident) = machine.resident(&tiled.operands);
+    let term = |resource, time: f64, least: f64| Term { resource, time: Seconds(time), least: Seconds(least) };
+    let flops = launch.kernel.flops().get();
+    let ports = if work.blocks < machine.sms { Resource::FewSms } else { Resource::SmPorts };
+    let mut terms = vec![
+        term(Resource::Pipe(pipe), parts.math, flops / (machine.peak * machine.sms)),
+        term(Resource::Chain, parts.latency, 0.0),
+        term(Resource::Store, parts.store, 0.0),
+        term(Resource::Memory(Level::Dram), parts.dram, (all - resident) / machine.dram_peak),
+        term(Resource::Memory(Level::L2), parts.feed, 0.0),
+        term(ports, parts.ports, 0.0),
+        term(Resource::Split, parts.split, 0.0),
+        term(Resource::Fixed, parts.fixed, 0.0),
+    ];
+    terms.retain(|t| t.time.get() > 0.0);
+    Some(Found { terms, l2_hit: if all > 0.0 { resident / all } else { 0.0 } })
 }
 
 fn fixed(gpu: &Gpu) -> Term {

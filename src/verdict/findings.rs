@@ -1,7 +1,7 @@
 //! Observations on a launch that matter for its bound, what the model leaves out, and how sure it is.
 
 use crate::{
-    gpu::{ConstantsOf, Gpu, Limits, Pipe},
+    gpu::{ConstantsOf, DataType, Gpu, Limits, Pipe},
     kernel::Level,
     launch::Launch,
     occupancy::{
@@ -40,7 +40,10 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
     if plan.is_small() && plan.full_waves() > 0 && plan.tail_blocks() > 0 && bound != Bound::Memory {
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
-    found.extend(occupancy_matters(gpu, launch, time));
+    // The tile of a matrix product was chosen by time: its occupancy is no finding.
+    if launch.kernel.tiled.is_none() {
+        found.extend(occupancy_matters(gpu, launch, time));
+    }
     if let Ok(clusters) = clusters(&gpu.limits, launch.kernel.resources.cluster_blocks)
         && clusters.blocks > 1
     {
@@ -125,6 +128,10 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
                 .into(),
         );
     }
+    if launch.kernel.tiled.is_some() {
+        ignored.push("what a library would choose against the model: the fastest candidate is taken".into());
+        return ignored;
+    }
     let flops = launch.kernel.flops().get() > 0.0;
     if !flops {
         ignored.push("arithmetic: no operations were given".into());
@@ -154,7 +161,7 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
 }
 
 /// Whose constants, and what the range means.
-pub(super) fn confidence(gpu: &Gpu) -> String {
+pub(super) fn confidence(gpu: &Gpu, launch: &Launch) -> String {
     // Nothing was measured on a slice: its constants are those of the whole GPU.
     let (name, whole) = match &gpu.mig {
         Some(slice) => (&slice.gpu_name, ", not on a slice of it"),
@@ -170,6 +177,14 @@ pub(super) fn confidence(gpu: &Gpu) -> String {
     let whose = match gpu.limits {
         Limits::Cu(_) => format!("{whose}; latencies and fixed costs fitted on NVIDIA GPUs stand for those of AMD"),
         Limits::Sm(_) | Limits::Core => whose,
+    };
+    let sixteen = |(pipe, _): &(Pipe, _)| {
+        matches!(pipe, Pipe::Tensor { input: DataType::Fp16 | DataType::Bf16, sparse: false, .. })
+    };
+    let whose = if launch.kernel.tiled.is_some() && !launch.kernel.operations.iter().all(sixteen) {
+        format!("{whose}; of matrix products only dense 16-bit ones were fitted")
+    } else {
+        whose
     };
     format!("{whose}; range: perfect overlap at datasheet rates to no overlap")
 }

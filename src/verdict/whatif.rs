@@ -95,6 +95,11 @@ pub(super) fn what_ifs(gpu: &Gpu, launch: &Launch, now: &TimeEstimate, timing: T
 
 fn trials(gpu: &Gpu, launch: &Launch) -> Vec<Trial> {
     let mut trials = Vec::new();
+    if launch.kernel.tiled.is_some() {
+        // Its tile, split and grid were searched already; what is left is another device.
+        hardware(gpu, launch, &mut trials);
+        return trials;
+    }
     grid(gpu, launch, &mut trials);
     residency(gpu, launch, &mut trials);
     work_per_thread(gpu, launch, &mut trials);

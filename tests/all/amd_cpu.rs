@@ -51,7 +51,7 @@ fn what_ifs_of_a_compute_unit() {
         ("instinct-mi300x", "compute_unit.wave_size=32", "compute_unit.wave_size = 32 must be 64"),
         ("instinct-mi300x", "compute_unit.workgroup_mode=wgp", "only RDNA pairs"),
         ("instinct-mi300x", "compute_unit.lds_granule=0 B", "1 B to 4 GiB"),
-        ("instinct-mi300x", "compute_unit.simds_per_cu=0", "1 to 1,000,000"),
+        ("instinct-mi300x", "compute_unit.simds_per_cu=0", "at least 1 and at most 64"),
         ("instinct-mi300x", "limits.max_warps_per_sm=64", "no field `limits.max_warps_per_sm`"),
         ("h100", "compute_unit.wave_size=32", "no field `compute_unit.wave_size`"),
         ("epyc-9654", "gfx=gfx942", "no field `gfx`"),

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "units",
     "gpu",
     "occupancy",
@@ -17,6 +17,7 @@ const ORDER: [&str; 16] = [
     "time",
     "verdict",
     "analysis",
+    "op",
     "profile",
     "scenario",
     "report",

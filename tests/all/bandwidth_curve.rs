@@ -32,6 +32,7 @@ pub fn modelled(threads_per_block: u32) -> f64 {
         warp_instructions: None,
         traffic: Traffic { dram: Access { read: bytes, ..Default::default() }, ..Default::default() },
         concurrency: Concurrency { bytes_in_flight: 8.0, ..Default::default() },
+        tiled: None,
     };
     let analysis = analyse(&gpu, kernel, blocks, Timing::Device).unwrap();
     assert_eq!(analysis.launch.occupancy.blocks_per_sm, 2);

@@ -58,6 +58,7 @@ pub fn kernel(resources: Resources, unit: &str, flops: f64, read: f64, write: f6
             ..Default::default()
         },
         concurrency: Concurrency { bytes_in_flight: 256.0, instructions_in_flight: 8.0, ..Default::default() },
+        tiled: None,
     }
 }
 

@@ -3,8 +3,16 @@
 use proptest::prelude::*;
 use wavecast::{
     gpu::Catalog,
-    scenario::{Case, Dims, KernelSpec, MAX_CASES, Scenario, embedded, embedded_named, summary},
+    kernel::Kernel,
+    scenario::{Case, Dims, KernelSpec, MAX_CASES, Scenario, Task, embedded, embedded_named, summary},
 };
+
+fn kernel(case: &Case) -> &Kernel {
+    match &case.task {
+        Task::Kernel(kernel, _) => kernel,
+        Task::Product(_) => panic!("{} is a product", case.label),
+    }
+}
 
 fn cases(name: &str) -> Vec<Case> {
     let scenario = Scenario::parse(name, embedded_named(name).expect("a built-in scenario")).expect("it parses");
@@ -45,7 +53,9 @@ fn every_scenario_meets_its_expectations() {
 #[test]
 fn the_109th_block_doubles_the_time() {
     let cases = cases("block-109");
-    let at = |blocks| time(cases.iter().find(|c| c.grid_blocks == blocks).expect("the axis has it"));
+    let at = |blocks| {
+        time(cases.iter().find(|c| matches!(c.task, Task::Kernel(_, grid) if grid == blocks)).expect("the axis has it"))
+    };
     assert_eq!(cases.len(), 121);
     assert!((at(100) / at(108) - 1.0).abs() < 1e-6);
     assert!((at(109) / at(108) - 2.0).abs() < 0.02);
@@ -58,13 +68,13 @@ fn axes_what_ifs_and_assumptions_are_applied() {
     assert_eq!(demo.len(), 18);
     assert!(demo.iter().any(|c| c.label == "gemm (144 SMs)" && c.gpu.sm.count == 144 && c.expect.is_none()));
     let gemm = demo.iter().find(|c| c.label == "gemm").unwrap();
-    assert_eq!(gemm.kernel.concurrency.bytes_in_flight, 256.0);
+    assert_eq!(kernel(gemm).concurrency.bytes_in_flight, 256.0);
     assert!(gemm.assumptions[0].contains("256 bytes in flight"));
     let steps = cases("shared-memory-limit");
     let last = steps.last().unwrap();
     assert_eq!((last.label.as_str(), last.varied.len()), ("sweep, dynamic_shared 224 KiB", 1));
-    assert_eq!(last.kernel.resources.dynamic_shared, 224 * 1024);
-    assert_eq!(steps.iter().filter(|c| c.kernel.name == "sweep").count(), 28);
+    assert_eq!(kernel(last).resources.dynamic_shared, 224 * 1024);
+    assert_eq!(steps.iter().filter(|c| kernel(c).name == "sweep").count(), 28);
 
     let open = BASE.replace("h100-sxm5-80gb", "h100");
     let cases = Scenario::parse("open", &open).unwrap().cases(&Catalog::embedded().unwrap()).unwrap();

@@ -33,6 +33,7 @@ fn modelled(gpu: &str, arrays_read: f64) -> f64 {
         warp_instructions: None,
         traffic: Traffic { dram: Access { read, write, ..Default::default() }, ..Default::default() },
         concurrency: Concurrency { bytes_in_flight: 8.0 * arrays_read, ..Default::default() },
+        tiled: None,
     };
     let analysis = analyse(&gpu, kernel, blocks, Timing::Device).unwrap();
     (read + write).get() / analysis.time.estimate.get() / 1e9

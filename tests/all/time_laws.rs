@@ -54,6 +54,7 @@ prop_compose! {
                 spill_per_thread: Bytes(spill),
             },
             concurrency: Concurrency { bytes_in_flight, instructions_in_flight, dependent_accesses: dependent, dependent_level },
+            tiled: None,
         };
         (kernel, pipes)
     }
@@ -247,6 +248,7 @@ fn the_exception_of_more_sms_with_spills_exists() {
         warp_instructions: Some(1.0),
         traffic: Traffic { spill_per_thread: Bytes(56.0), ..Default::default() },
         concurrency: Concurrency::default(),
+        tiled: None,
     };
     assert!(time(&wider, &kernel, 100_000) > time(&gpu, &kernel, 100_000));
     assert_eq!(gpu.memory.dram.bandwidth, BytesPerSecond(936.2e9));

@@ -1,0 +1,233 @@
+//! The search for the kernel: every tile and split of k through the time model, the fastest wins.
+
+use super::{Force, ForceError, Precision, Reuse, SPLITS, Shape, Tile, force::forced, tiles::STEP_BYTES, tiles::tiles};
+use crate::{
+    gpu::Gpu,
+    kernel::{Operand, Tiled},
+    time::tiled::{Machine, Parts, Work},
+    units::Bytes,
+};
+
+/// What is needed of a GPU and a precision to plan products; made once, then asked for many shapes.
+#[derive(Clone, Debug)]
+pub struct Planner {
+    machine: Machine,
+    tiles: Vec<Tile>,
+    precision: Precision,
+    gemv: bool,
+    force: Force,
+}
+
+/// One way to run a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// The tile; absent for the kernel without tiles that one row has.
+    pub tile: Option<Tile>,
+    /// Shares into which k is cut.
+    pub splits: u32,
+    /// Tiles of all products, times splits.
+    pub blocks: f64,
+    /// What a block does.
+    pub tiled: Tiled,
+    /// Time of each resource, in seconds.
+    pub parts: Parts,
+    /// Time in seconds, without droop.
+    pub time: f64,
+}
+
+/// The chosen kernel of a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// The shape.
+    pub shape: Shape,
+    /// Traffic of A, B and C together, each once.
+    pub bytes: Bytes,
+    /// What of it L2 still holds from the use before.
+    pub resident: Bytes,
+    /// The fastest candidate.
+    pub chosen: Candidate,
+    /// Time with droop, in seconds.
+    pub time: f64,
+}
+
+impl Planner {
+    /// A planner; absent where the GPU lacks the unit of the precision.
+    pub fn new(gpu: &Gpu, precision: Precision) -> Option<Self> {
+        let machine = Machine::new(gpu, precision.pipe)?;
+        let gemv = gpu.calibration.tiled.gemv;
+        Some(Self { machine, tiles: tiles(gpu), precision, gemv, force: Force::default() })
+    }
+
+    /// The same planner with tile or split given instead of searched; any of them rules out the kernel without tiles.
+    ///
+    /// # Errors
+    /// The GPU's kernels have no such tile, or nobody cuts k into so many shares.
+    pub fn forced(self, force: Force) -> Result<Self, ForceError> {
+        let tiles = forced(&self.tiles, force)?;
+        Ok(Self { tiles, force, gemv: self.gemv && force == Force::default(), ..self })
+    }
+
+    /// Elements of k in one step of the k-loop.
+    pub fn step(&self) -> f64 {
+        STEP_BYTES / self.precision.input_bytes
+    }
+
+    /// Types of the products.
+    pub fn precision(&self) -> &Precision {
+        &self.precision
+    }
+
+    /// The machine that the candidates run on.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Blocks that run at once.
+    pub fn slots(&self, candidate: &Candidate) -> f64 {
+        self.machine.sms * candidate.tile.map_or(1.0, |t| f64::from(t.per_sm))
+    }
+
+    /// The fastest kernel for a shape.
+    pub fn plan(&self, shape: Shape, reuse: Reuse) -> Plan {
+        let operands = self.operands(shape, reuse);
+        let mut best: [Option<Candidate>; 1] = [None];
+        self.search(shape, operands, &mut best);
+        // A tile of 64 x 64 or less is never dropped, so that one candidate is always there.
+        let chosen = best[0].unwrap_or_else(|| self.candidate(shape, operands, &self.tiles[0], 1));
+        let (bytes, resident) = self.machine.resident(&operands);
+        Plan { shape, bytes: Bytes(bytes), resident: Bytes(resident), chosen, time: self.drooped(&chosen) }
+    }
+
+    /// The fastest candidates, best first.
+    pub fn candidates<const N: usize>(&self, shape: Shape, reuse: Reuse) -> [Option<Candidate>; N] {
+        let mut best = [None; N];
+        self.search(shape, self.operands(shape, reuse), &mut best);
+        best
+    }
+
+    fn drooped(&self, candidate: &Candidate) -> f64 {
+        let (time, compute) = (candidate.time, candidate.parts.compute());
+        let share = (compute / time).min(1.0);
+        time * (1.0 + self.machine.droop * share * time / (time + crate::time::DROOP_TIME.get()))
+    }
+
+    /// The weights, and the rest. Of weights that rotate the activations and the output stay between two products.
+    fn operands(&self, shape: Shape, reuse: Reuse) -> [Operand; 2] {
+        let (batch, m, n, k) = (shape.batch as f64, shape.m as f64, shape.n as f64, shape.k as f64);
+        let weights = batch * k * n * self.precision.input_bytes * self.precision.weight_share;
+        let rest = batch * m * (k * self.precision.input_bytes + n * self.precision.output_bytes);
+        let all = weights + rest;
+        let (of_weights, of_rest) = match reuse {
+            Reuse::Cold => (f64::INFINITY, f64::INFINITY),
+            Reuse::ColdWeights => (f64::INFINITY, all),
+            Reuse::Warm => (all, all),
+            Reuse::Rotated(copies) => (f64::from(copies) * weights + rest, all),
+        };
+        let operand = |bytes, distance| Operand { bytes, distance, cached: 1.0 };
+        [operand(weights, of_weights), operand(rest, of_rest)]
+    }
+
+    fn search(&self, shape: Shape, operands: [Operand; 2], best: &mut [Option<Candidate>]) {
+        if shape.m == 1 && shape.batch == 1 && self.gemv {
+            keep(best, self.row(shape, operands));
+            return;
+        }
+        let streamed = self.machine.streamed(&operands);
+        for tile in &self.tiles {
+            let larger = |side: u32, extent: u64| u64::from(side) >= extent.saturating_mul(2) && side > 64;
+            if self.force.tile.is_none() && (larger(tile.height, shape.m) || larger(tile.width, shape.n)) {
+                continue;
+            }
+            // No share of k is empty.
+            let given = self.force.splits.map(|s| [s.min((shape.k as f64 / self.step()).ceil() as u32)]);
+            for &splits in given.as_ref().map_or(&SPLITS[..], |s| &s[..]) {
+                if given.is_none() && splits > 1 && !self.may_split(shape, tile, splits) {
+                    // More splits only have shorter loops and more blocks.
+                    break;
+                }
+                let (work, parts) = self.parts(shape, streamed, tile, splits);
+                if best.last().copied().flatten().is_some_and(|worst| parts.least() >= worst.time) {
+                    continue;
+                }
+                keep(best, self.finished(Some(*tile), splits, work, parts, operands));
+            }
+        }
+    }
+
+    fn may_split(&self, shape: Shape, tile: &Tile, splits: u32) -> bool {
+        2.0 * f64::from(splits) * self.step() <= shape.k as f64
+            && tiles_of(shape, tile) * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
+    }
+
+    fn candidate(&self, shape: Shape, operands: [Operand; 2], tile: &Tile, splits: u32) -> Candidate {
+        let (work, parts) = self.parts(shape, self.machine.streamed(&operands), tile, splits);
+        self.finished(Some(*tile), splits, work, parts, operands)
+    }
+
+    fn finished(&self, tile: Option<Tile>, splits: u32, work: Work, parts: Parts, operands: [Operand; 2]) -> Candidate {
+        let Work { blocks, steps, math, shape, out, feed, partials, .. } = work;
+        let tiled = Tiled { steps, math, shape, out, feed, partials, operands };
+        Candidate { tile, splits, blocks, tiled, parts, time: parts.time(self.machine.overlap) }
+    }
+
+    fn parts(&self, shape: Shape, streamed: f64, tile: &Tile, splits: u32) -> (Work, Parts) {
+        let (height, width) = (f64::from(tile.height), f64::from(tile.width));
+        let (input, output) = (self.precision.input_bytes, self.precision.output_bytes);
+        let step = STEP_BYTES / input;
+        let splits = f64::from(splits);
+        let steps = (shape.k as f64 / splits / step).ceil();
+        let depth = steps * step;
+        let (rows, columns) = (height.min(shape.m as f64), width.min(shape.n as f64));
+        let elements = shape.batch as f64 * shape.m as f64 * shape.n as f64;
+        let work = Work {
+            blocks: tiles_of(shape, tile) * splits,
+            per_sm: f64::from(tile.per_sm),
+            steps,
+            math: 2.0 * height * width * depth,
+            shape: height * width / (height + width),
+            out: rows * columns * output,
+            feed: (rows + columns * self.precision.weight_share) * depth * input,
+            // Written and read in FP32.
+            partials: if splits > 1.0 { 8.0 * splits * elements } else { 0.0 },
+            streamed,
+        };
+        (work, work.parts(&self.machine, false))
+    }
+
+    /// One row by a kernel without tiles: a stream of the weights, half of which it takes past L2. Arithmetic, the row
+    /// and the output are nothing beside it.
+    fn row(&self, shape: Shape, [weights, rest]: [Operand; 2]) -> Candidate {
+        let operands = [Operand { cached: 0.5, ..weights }, Operand { bytes: 0.0, ..rest }];
+        let work = Work {
+            blocks: shape.n as f64,
+            per_sm: 1.0,
+            steps: 1.0,
+            math: 0.0,
+            shape: 1.0,
+            out: 0.0,
+            feed: 0.0,
+            partials: 0.0,
+            streamed: self.machine.streamed(&operands),
+        };
+        self.finished(None, 1, work, work.parts(&self.machine, false), operands)
+    }
+}
+
+fn tiles_of(shape: Shape, tile: &Tile) -> f64 {
+    let of = |extent: u64, side: u32| extent.div_ceil(u64::from(side)) as f64;
+    shape.batch as f64 * of(shape.m, tile.height) * of(shape.n, tile.width)
+}
+
+/// Puts a candidate in its place among the best, by time; of equal ones the first stays ahead.
+fn keep(best: &mut [Option<Candidate>], mut found: Candidate) {
+    for place in best {
+        match place {
+            Some(other) if other.time <= found.time => {}
+            Some(other) => std::mem::swap(other, &mut found),
+            None => {
+                *place = Some(found);
+                return;
+            }
+        }
+    }
+}
