@@ -5,6 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use wavecast::{
     gpu::{ComputeCapability, DataType, Pipe, split_profile},
+    op::gemm::{Over, Range},
     profile::{short_name, telling_names},
     scenario::Dims,
 };
@@ -30,6 +31,14 @@ fuzz_target!(|text: &str| {
             assert_eq!(dims.to_string().parse(), Ok(dims));
             let _ = dims.total();
         }
+        Err(error) => drop(said(error)),
+    }
+    match text.parse::<Range>() {
+        Ok(range) => assert!(0 < range.low && range.low < range.high),
+        Err(error) => drop(said(error)),
+    }
+    match text.parse::<Over>() {
+        Ok(over) => assert_eq!(over.to_string().parse(), Ok(over)),
         Err(error) => drop(said(error)),
     }
     let short = short_name(text);

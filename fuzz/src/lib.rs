@@ -12,7 +12,7 @@ use wavecast::{
     gpu::{Catalog, Gpu},
     profile::Judged,
     report::{self, Detail, KernelReport, Report, RowError, TextOptions},
-    scenario::Scenario,
+    scenario::{Answer, Scenario},
 };
 
 /// Memory that any input may take, with the built-in GPUs; asking for more ends the process.
@@ -38,12 +38,20 @@ pub fn scenario(text: &str) -> Option<(Vec<Analysis>, Report)> {
     let mut analyses = Vec::new();
     let mut report = Report { title: Some(scenario.title.clone()), ..Report::default() };
     for (row, case) in cases.iter().take(CASES).enumerate() {
-        match case.analyse() {
-            Ok(mut analysis) => {
+        match case.answer() {
+            Ok(mut answer) => {
+                answer.analysis_mut().launch.kernel.name.clone_from(&case.label);
+                let (analysis, row) = match answer {
+                    Answer::Kernel(analysis) => (*analysis.clone(), KernelReport::from_analysis(&analysis)),
+                    Answer::Product(product) => {
+                        let mut row = KernelReport::from_analysis(&product.analysis);
+                        row.set_product(&product);
+                        (product.analysis, row)
+                    }
+                };
                 let _ = case.meets(&analysis);
-                analysis.launch.kernel.name.clone_from(&case.label);
                 check_analysis(&analysis);
-                report.kernels.push(KernelReport::from_analysis(&analysis));
+                report.kernels.push(row);
                 analyses.push(analysis);
             }
             Err(error) => report.errors.push(RowError {
