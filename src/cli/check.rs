@@ -129,3 +129,28 @@ fn numbers(kernel: &KernelReport) -> Option<serde_json::Map<String, serde_json::
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PIECES: [&str; 14] =
+        ["time", "occupancy", "roof_pct", "kernel", "<", "<=", "==", "!=", " ", "%", "é", "50", "-1e999", "nan"];
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_check_of_a_number_or_refused(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..6)) {
+            let text = pieces.concat();
+            match Check::parse(&text, &Fields::of_report()) {
+                Ok(check) => {
+                    prop_assert!(!check.number.is_nan() && text.contains(check.operator));
+                    let fields = Fields::of_report().known;
+                    prop_assert!(fields.iter().any(|(name, number)| *number && *name == check.field()), "{}", text);
+                }
+                Err(error) => prop_assert!(error.to_string().contains("--fail-if"), "{}", error),
+            }
+        }
+    }
+}

@@ -114,6 +114,12 @@ fn register_counts_beyond_any_thread_neither_overflow_nor_hang() {
 }
 
 #[test]
+fn a_cpu_has_no_chart_of_block_sizes() {
+    let place = Place::new();
+    place.refused(&["chart", "occupancy", "saxpy", "--gpu", "epyc-9755"], &["EPYC 9755 is a CPU", "no occupancy"]);
+}
+
+#[test]
 fn gpcs_without_number_do_not_overflow() {
     let sm = Sm { gpc_count: Some(u32::MAX), max_per_gpc: Some(u32::MAX), ..gpu("h100").sm };
     assert_eq!(most_active(&sm, 32, Clusters { blocks: 2, portable: true }), Some(132 * 16));
