@@ -112,14 +112,26 @@ impl Check {
         holds.then(|| format!("{subject}: {} = {} ({})", self.field, significant(value, 6), self.text))
     }
 
-    /// The same for a kernel of a report; also `None` where the field is not known for it.
-    pub fn fails_report(&self, kernel: &KernelReport) -> Result<Option<String>> {
-        let value = numbers(kernel).and_then(|f| f.get(&self.field).cloned()).unwrap_or_default();
-        match value.as_f64() {
-            Some(value) => Ok(self.fails(&kernel.kernel, value)),
-            None if value.is_null() => Ok(None),
-            None => anyhow::bail!("--fail-if `{}`: `{}` is not a number", self.text, self.field),
+    /// What to say of the kernels of a report. A kernel for which the field is not known fails nothing, but a check that
+    /// could look at no kernel at all has not passed either.
+    pub fn failures(&self, kernels: &[KernelReport]) -> Result<Vec<String>> {
+        let mut failed = Vec::new();
+        let mut seen = false;
+        for kernel in kernels {
+            let value = numbers(kernel).and_then(|f| f.get(&self.field).cloned()).unwrap_or_default();
+            match value.as_f64() {
+                Some(value) => {
+                    seen = true;
+                    failed.extend(self.fails(&kernel.kernel, value));
+                }
+                None if value.is_null() => {}
+                None => anyhow::bail!("--fail-if `{}`: `{}` is not a number", self.text, self.field),
+            }
         }
+        if !seen {
+            failed.push(format!("no kernel has {} ({})", self.field, self.text));
+        }
+        Ok(failed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `gemm`: a matrix product by its shape.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     gpu::DataType,
-    op::gemm::{Force, Request, Reuse, Shape, ShapeError, product},
+    op::gemm::{Force, Request, Reuse, Shape, ShapeError, product, quantisation},
     report::RowError,
     time::Timing,
 };
@@ -68,6 +68,9 @@ pub struct Args {
     /// The tile instead of the fastest one
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = tile)]
     tile: Option<(u32, u32)>,
+    /// The activations come in 16 bits: show the pass that narrows them to FP8, FP4 or INT8 as a kernel of its own
+    #[arg(long)]
+    quantise: bool,
     /// Include what the host adds to a launch
     #[arg(long)]
     launch_overhead: bool,
@@ -93,7 +96,17 @@ pub fn run(args: Args) -> Result<u8> {
     }
     for gpu in &gpus {
         match product(gpu, &request) {
-            Ok(found) => outcome.add_product(found),
+            Ok(found) => {
+                if args.quantise {
+                    match quantisation(gpu, &request, &found.precision)? {
+                        Some(pass) => outcome.add(pass),
+                        None => {
+                            bail!("--quantise is for types narrower than 16 bits; {} is none", request.input.name())
+                        }
+                    }
+                }
+                outcome.add_product(found);
+            }
             Err(error) if gpus.len() == 1 => return Err(error).context("the product is refused"),
             Err(error) => outcome.errors.push(RowError {
                 row: None,

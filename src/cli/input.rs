@@ -155,9 +155,18 @@ pub fn run_profile(file: profile::Profile, gpus: &GpuArgs, catalog: &Catalog, ou
         _ => Some(gpus.resolve_one(catalog)?.0),
     };
     outcome.warnings.extend(file.warnings);
-    for kernel in file.kernels {
-        let device = device(catalog, &kernel.device, chosen.as_ref());
-        outcome.add_judged(judge(kernel, device));
+    // In portions, so that of very many launches only those kept by the outcome stay in memory.
+    let mut kernels = file.kernels.into_iter().peekable();
+    while kernels.peek().is_some() {
+        let portion: Vec<_> = kernels.by_ref().take(MANY).collect();
+        let judged: Vec<_> = portion
+            .into_par_iter()
+            .map(|kernel| {
+                let device = device(catalog, &kernel.device, chosen.as_ref());
+                judge(kernel, device)
+            })
+            .collect();
+        judged.into_iter().for_each(|judged| outcome.add_judged(judged));
     }
     Ok(())
 }

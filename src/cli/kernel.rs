@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, analyse},
-    gpu::Pipe,
+    gpu::{Gpu, Pipe},
     kernel::Level,
     report::RowError,
     scenario::{AccessSpec, ConcurrencySpec, Dims, KernelSpec, Per, SharedSpec, TrafficSpec, WorkSpec},
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, help_heading = "Resources")]
     no_opt_in: bool,
     /// Hardware barriers per block
-    #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = "Resources")]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=16), help_heading = "Resources")]
     barriers: u64,
     /// Blocks of a thread-block cluster: 2 or 2x1x1
     #[arg(long, value_name = "BLOCKS", default_value = "1", help_heading = "Resources")]
@@ -187,6 +187,7 @@ pub fn run(args: Args) -> Result<u8> {
     let (kernel, grid_blocks, assumed) = spec.build()?;
     assumptions.extend(assumed);
     let timing = if args.launch_overhead { Timing::Launch } else { Timing::Device };
+    args.check_vendor(&gpus)?;
     let mut outcome = Outcome { assumptions, ..Outcome::default() };
     for gpu in &gpus {
         match analyse(gpu, kernel.clone(), grid_blocks, timing) {
@@ -205,6 +206,27 @@ pub fn run(args: Args) -> Result<u8> {
 }
 
 impl Args {
+    /// Options that none of the devices knows are refused, not ignored.
+    fn check_vendor(&self, gpus: &[Gpu]) -> Result<()> {
+        let amd = [("--agprs", self.agprs > 0), ("--sgprs", self.sgprs > 0)];
+        let nvidia = [
+            ("--carveout", self.carveout.is_some()),
+            ("--no-opt-in", self.no_opt_in),
+            ("--barriers", self.barriers != 1),
+        ];
+        let given = |options: &[(&'static str, bool)]| options.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+        let is_amd = |gpu: &Gpu| gpu.limits.cu().is_some();
+        let is_nvidia = |gpu: &Gpu| gpu.limits.sm().is_some();
+        let names = || gpus.iter().map(|gpu| gpu.name.as_str()).collect::<Vec<_>>().join(", ");
+        match (given(&amd), given(&nvidia)) {
+            (Some(option), _) if !gpus.iter().any(is_amd) => bail!("{option} is for AMD GPUs; {} is none", names()),
+            (_, Some(option)) if !gpus.iter().any(is_nvidia) => {
+                bail!("{option} is for NVIDIA GPUs; {} is none", names())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn spec(&self) -> KernelSpec {
         let access = |read, write| AccessSpec {
             read,

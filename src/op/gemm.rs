@@ -1,9 +1,10 @@
-//! Matrix products: C[m,n] = A[m,k] B[k,n], `batch` times. A are the activations, B the weights.
+//! Matrix products: `C[m,n] = A[m,k] B[k,n]`, `batch` times. A are the activations, B the weights.
 
 mod force;
 mod plan;
 mod precision;
 mod product;
+mod quantise;
 mod sweep;
 mod tiles;
 
@@ -11,6 +12,7 @@ pub use force::{Force, ForceError};
 pub use plan::{Candidate, Plan, Planner};
 pub use precision::{Precision, PrecisionError};
 pub use product::{GemmError, Product, Request, kernel, product};
+pub use quantise::quantisation;
 pub use sweep::{Over, Range, SweepError, sweep};
 pub use tiles::{SPLITS, Tile};
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Report, RowError, json::kernel_value, schema_fields};
+use super::{Report, RowError, json::kernel_value, layout::clean, schema_fields};
 use crate::units::significant;
 
 /// The rows could not be written.
@@ -41,11 +41,11 @@ fn row(kernel: &Value) -> Vec<String> {
 
 fn error_row(error: &RowError) -> Vec<String> {
     let cells = schema_fields().iter().map(|(name, ..)| match *name {
-        "kernel" => error.kernel.clone(),
+        "kernel" => clean(&error.kernel),
         "gpu" => error.gpu.clone().unwrap_or_default(),
         _ => String::new(),
     });
-    cells.chain([error.message.clone()]).collect()
+    cells.chain([clean(&error.message)]).collect()
 }
 
 fn cell(name: &str, value: &Value) -> String {
@@ -54,7 +54,7 @@ fn cell(name: &str, value: &Value) -> String {
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) if number.is_f64() => significant(number.as_f64().unwrap_or_default(), 6),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => clean(text),
         Value::Array(items) => {
             items.iter().map(|item| cell(name, item).replace('|', "/")).collect::<Vec<_>>().join("|")
         }

@@ -76,7 +76,7 @@ impl KernelSpec {
         let mut assumptions = Vec::new();
         let concurrency = self.concurrency(&resources, &traffic, &mut assumptions)?;
         if self.is_empty() {
-            assumptions.push("neither work nor traffic is given: the time is the fixed cost of a launch".into());
+            assumptions.push("neither work nor traffic is given: the time is that of launching empty blocks".into());
         }
         let name = self.name.clone();
         let kernel = Kernel { name, resources, operations, warp_instructions, traffic, concurrency, tiled: None };

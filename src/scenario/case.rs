@@ -37,7 +37,7 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub enum Task {
     /// A kernel with the blocks of its grid.
-    Kernel(Kernel, u64),
+    Kernel(Box<Kernel>, u64),
     /// A matrix product, whose kernel depends on the GPU.
     Product(Request),
 }
@@ -69,7 +69,7 @@ impl Case {
     pub fn answer(&self) -> Result<Answer, GemmError> {
         match &self.task {
             Task::Kernel(kernel, blocks) => {
-                let analysis = analyse(&self.gpu, kernel.clone(), *blocks, self.timing)?;
+                let analysis = analyse(&self.gpu, (**kernel).clone(), *blocks, self.timing)?;
                 Ok(Answer::Kernel(Box::new(analysis)))
             }
             Task::Product(request) => Ok(Answer::Product(Box::new(product(&self.gpu, request)?))),
@@ -106,7 +106,7 @@ pub(super) fn cases(scenario: &Scenario, catalog: &Catalog) -> Result<Vec<Case>,
     for (index, spec) in scenario.kernels.iter().enumerate() {
         for (varied, spec, table) in family(scenario, index, spec) {
             let (kernel, blocks, assumptions) = spec.build().map_err(|e| scenario.placed(e, &table))?;
-            let task = Task::Kernel(kernel, blocks);
+            let task = Task::Kernel(Box::new(kernel), blocks);
             let named = (spec.name.as_str(), spec.expect);
             cases.extend(devices.iter().map(|device| case(scenario, named, &varied, (&task, &assumptions), device)));
         }

@@ -154,6 +154,24 @@ fn occupancy_options_of_one_vendor_are_refused_on_another() {
 }
 
 #[test]
+fn what_no_device_knows_is_refused_not_ignored() {
+    let place = Place::new();
+    let kernel = ["kernel", "--grid", "1000", "--block", "256", "--dram-read", "1 GB"];
+    let on = |more: &[&str], said: &str| place.refused(&[&kernel[..], more].concat(), &[said]);
+    on(&["--gpu", "h100", "--agprs", "4"], "--agprs is for AMD GPUs; H100 SXM5 80 GB is none");
+    on(&["--gpu", "instinct-mi300x", "--carveout", "50"], "--carveout is for NVIDIA GPUs");
+    on(&["--gpu", "epyc-9654", "--sgprs", "50"], "--sgprs is for AMD GPUs");
+    on(&["--gpu", "h100", "--barriers", "17"], "0..=16");
+    place.out(&[&kernel[..], &["--gpu", "h100", "--gpu", "instinct-mi300x", "--agprs", "4"]].concat());
+    // A check that can look at nothing has not passed.
+    let run = place.run(&[&kernel[..], &["--fail-if", "measured_us > 1"]].concat());
+    assert_eq!(run.get_output().status.code(), Some(1));
+    // A hostile name moves no cursor in a table for programs.
+    let rows = place.out(&[&kernel[..], &["--name", "ev\u{1b}[31mil", "--format", "csv"]].concat());
+    assert!(!rows.contains('\u{1b}'), "{rows}");
+}
+
+#[test]
 fn clusters_and_warp_specialised_kernels() {
     let place = Place::new();
     let fa3 = ["occupancy", "--gpu", "h100", "--block", "384", "--setmaxnreg", "40,232,232", "--cluster", "2"];

@@ -199,7 +199,9 @@ fn checks_for_continuous_integration() {
     let run = check("time < 1000000").code(1);
     assert!(text(&run.get_output().stderr).contains("check failed: copy: time_us"));
     check("percent_of_roof < 100%").code(1);
-    check("measured < 1").code(0);
+    // What no kernel has was not checked.
+    let run = check("measured < 1").code(1);
+    assert!(text(&run.get_output().stderr).contains("no kernel has measured_us"));
     for (expression, says) in [
         ("nonsense", "FIELD OPERATOR NUMBER"),
         ("tail_coast > 20", "tail_cost"),

@@ -12,8 +12,11 @@ use crate::{
     place::{Place, table},
 };
 
+type Sizes = (u64, u64, u64);
+type Kernels = [(f64, &'static str, u32); 3];
+
 /// Shape, and for A100 SXM4, H100 SXM and L40S: time in us, tile (empty: the kernel for one row), splits.
-const CHECKS: [((u64, u64, u64), [(f64, &str, u32); 3]); 9] = [
+const CHECKS: [(Sizes, Kernels); 9] = [
     ((1, 4096, 4096), [(25.6, "", 1), (14.2, "64x32", 1), (52.0, "", 1)]),
     ((16, 4096, 4096), [(29.2, "64x16", 1), (14.2, "64x32", 1), (52.5, "64x32", 1)]),
     ((128, 4096, 4096), [(35.8, "128x128", 3), (15.4, "64x64", 1), (53.9, "64x64", 1)]),
@@ -52,7 +55,7 @@ fn check_values_of_the_fit() {
 }
 
 /// The same for the B200, whose family has factors of its own; transposed tiles tie.
-const BLACKWELL: [((u64, u64, u64), f64); 10] = [
+const BLACKWELL: [(Sizes, f64); 10] = [
     ((1, 4096, 4096), 8.6),
     ((16, 4096, 4096), 8.6),
     ((128, 4096, 4096), 9.3),
@@ -189,6 +192,11 @@ fn the_command() {
     let forced = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "a100", "--tile", "128x64", "--split", "2"]);
     assert!(forced.contains("tile 128x64, k split 2 ways") && !forced.contains("256x128"), "{forced}");
     place.refused(&["gemm", "64", "64", "64", "--gpu", "a100", "--tile", "100x100"], &["100x100", "256x128"]);
+    let narrow = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "h100", "--dtype", "fp8", "--quantise"]);
+    for said in ["quantise 4096x4096 to fp8", "gemm 4096x4096x4096 fp8", "only dense 16-bit ones were fitted"] {
+        assert!(narrow.replace("\n              ", " ").contains(said), "{said}: {narrow}");
+    }
+    place.refused(&["gemm", "64", "64", "64", "--quantise"], &["bf16 is none"]);
     place.refused(&["gemm", "4096", "0", "4096"], &["n = 0"]);
     place.refused(
         &["gemm", "4096", "4096", "4096", "--dtype", "fp8", "--gpu", "a100"],

@@ -161,10 +161,14 @@ impl Devices {
 
     fn note(&mut self, case: &Case) {
         let id = &case.gpu.id;
+        let cpu = case
+            .gpu
+            .is_cpu()
+            .then(|| format!("{id}: a datasheet roofline without caches and latency, no faster than this"));
         let name =
             case.what_if.as_ref().map_or_else(|| format!("what-if on {id}"), |name| format!("what-if {name} on {id}"));
         let changes = case.gpu.changes.iter().map(|c| format!("{name}: {c}"));
-        for note in changes.chain(case.assumptions.iter().map(|a| format!("assumed: {a}"))) {
+        for note in cpu.into_iter().chain(changes).chain(case.assumptions.iter().map(|a| format!("assumed: {a}"))) {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }
