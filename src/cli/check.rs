@@ -56,6 +56,16 @@ impl Fields {
     }
 }
 
+/// The unit that the end of a field's name says.
+fn unit(field: &str) -> &'static str {
+    match field.rsplit_once('_') {
+        Some((_, "us")) => " (microseconds)",
+        Some((_, "pct")) => " (percent)",
+        Some((_, "bytes")) => " (bytes)",
+        _ => "",
+    }
+}
+
 const OPERATORS: [&str; 6] = ["<=", ">=", "==", "!=", "<", ">"];
 
 impl Check {
@@ -73,12 +83,20 @@ impl Check {
             .min_by_key(|(p, o)| (*p, 2 - o.len()))
             .ok_or_else(form)?;
         let field = text[..place].trim();
-        let number: f64 =
-            text[place + operator.len()..].trim().trim_end_matches('%').trim().parse().map_err(|_| form())?;
+        let name = fields.short.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
+        let value = text[place + operator.len()..].trim().trim_end_matches('%').trim();
+        let number: f64 = value.parse().map_err(|_| match value {
+            several if OPERATORS.iter().any(|o| several.contains(o)) => {
+                anyhow::anyhow!("--fail-if `{text}`: repeat --fail-if for several checks")
+            }
+            united if united.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+                anyhow::anyhow!("--fail-if `{text}`: write a plain number in the unit of {name}{}", unit(name))
+            }
+            _ => form(),
+        })?;
         if number.is_nan() {
             return Err(form());
         }
-        let name = fields.short.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
         match fields.known.iter().find(|(known, _)| *known == name) {
             None => anyhow::bail!("--fail-if: no field `{field}` in {} ({})", fields.of, fields.names(name)),
             Some((_, false)) => {

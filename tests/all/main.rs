@@ -20,6 +20,7 @@ mod laws;
 mod mig;
 mod ncu;
 mod ncu_launches;
+mod newcomer;
 mod occupancy;
 mod page;
 mod place;
