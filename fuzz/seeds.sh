@@ -40,7 +40,8 @@ while read -r unit; do
 done < dictionaries.tmp
 rm dictionaries.tmp
 
-words=$(grep -ohE '"[^"]{1,120}"' ../src/gpu/pipe.rs ../src/profile/name.rs ../src/scenario/dims.rs | tr -d '"'
+words=$(grep -hoE 'name = "[0-9][^"]*"' ../gpus/nvidia/mig.toml | cut -d '"' -f 2 | sort -u | sed 's/^/h100:/'
+    grep -ohE '"[^"]{1,120}"' ../src/gpu/pipe.rs ../src/profile/name.rs ../src/scenario/dims.rs | tr -d '"'
     sed -n '/^aliases/,/^]/p' ../gpus/*/*.toml | grep -oE '"[^"]+"' | tr -d '"')
 while read -r word; do
     printf '%s' "$word" | seed words "$(cksum <<< "$word" | cut -d ' ' -f 1)"
@@ -57,7 +58,7 @@ head -n 20 ../tests/data/amd_golden.csv | seed batch amd
 printf '%s\n' gfx,threads_per_workgroup,vgprs,lds_bytes,wave_size,wgp_mode,agprs,sgprs,trap_handler \
     gfx942,256,128,1024,,,128,100,1 gfx1100,64,96,65536,32,1,,, gfx90a,1024,512,0,64,0,0,0,0 | seed batch amd-optional
 # A target that builds its values from bytes starts from bytes.
-head -c 600 ../Cargo.lock | seed kernel bytes
+for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 
 mkdir -p dictionaries
 {

@@ -20,7 +20,7 @@ mod world;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Everything was done and no requested check failed.
 pub const EXIT_OK: u8 = 0;
@@ -68,9 +68,31 @@ enum Command {
     Completions(completions::Args),
 }
 
+/// An option that takes `-5` as its value, so that the message is about the range and not about an argument `-5`.
+fn takes_negative(option: Arg) -> Arg {
+    let takes = option.get_action().takes_values() && !option.is_positional();
+    option.allow_negative_numbers(takes)
+}
+
+fn parsed() -> Result<Cli, clap::Error> {
+    fn every_option(command: ClapCommand) -> ClapCommand {
+        command.mut_args(takes_negative).mut_subcommands(every_option)
+    }
+    Cli::from_arg_matches(&every_option(Cli::command()).try_get_matches()?)
+}
+
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = match parsed() {
+        Ok(cli) => cli,
+        // Clap echoes arguments as they are; its colours are only for those that cannot move the cursor.
+        Err(error) if error.to_string().contains(|c: char| c.is_control() && c != '\n') => {
+            world::note(false, error.to_string().trim_end());
+            return ExitCode::from(EXIT_INPUT);
+        }
+        Err(error) => error.exit(),
+    };
+    let result = match cli.command {
         Command::Demo(args) => analyze::demo(args),
         Command::Analyze(args) => analyze::run(args),
         Command::Kernel(args) => kernel::run(*args),

@@ -5,6 +5,7 @@ mod catalog;
 mod compute_unit;
 mod limits;
 mod meant;
+mod message;
 mod mig;
 mod overrides;
 mod pipe;
@@ -19,6 +20,7 @@ pub use calibration::{Band, Calibration, Constants, ConstantsOf, Pipeline, Proto
 pub use catalog::{Catalog, Deviation};
 pub use compute_unit::{Accumulation, CuLimits, VectorRegisters, WorkgroupMode};
 pub use limits::{ComputeCapability, SmLimits};
+pub(crate) use message::toml_message;
 pub use mig::{Fraction, House, MigError, MigProfile, MigSlice, MigTable, SmStatus, split_profile};
 pub use overrides::{Override, OverrideError};
 pub use pipe::{DataType, Pipe, PipeError};
@@ -56,13 +58,16 @@ pub enum GpuError {
     },
     /// A gfx target without a row in the table of compute units.
     #[error(
-        "no compute unit is known for target `{gfx}` (known: {known}); a GPU file can bring its own [compute_unit] table"
+        "no compute unit is known for target `{gfx}`{} (known: {known}); a GPU file can bring its own [compute_unit] table",
+        near_names(.near)
     )]
     Gfx {
         /// The target asked for.
         gfx: String,
         /// The targets of the table.
         known: String,
+        /// Targets that look alike.
+        near: Vec<String>,
     },
     /// A file that is not a GPU file.
     #[error("{origin} is not a valid GPU file: {message}")]

@@ -110,7 +110,7 @@ impl Launch {
         }
         let found = occupancy(&gpu.limits, &kernel.resources);
         if found.blocks_per_sm == 0 {
-            let (reason, cure) = why_not(&gpu.limits, &kernel, &found);
+            let (reason, cure) = why_not(&gpu.limits, &kernel.resources, &found);
             let words = gpu.limits.words();
             let (reason, cure) = (words.say(&reason), words.say(&cure));
             return Err(LaunchError::DoesNotFit { kernel: kernel.name, gpu: gpu.name.clone(), reason, cure });
@@ -203,8 +203,7 @@ fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
 }
 
 /// Why no block fits, and the largest legal value of the resource that forbids it.
-fn why_not(limits: &Limits, kernel: &Kernel, found: &Occupancy) -> (String, String) {
-    let asked = &kernel.resources;
+pub(crate) fn why_not(limits: &Limits, asked: &Resources, found: &Occupancy) -> (String, String) {
     let threads = asked.threads_per_block;
     match found.limiters().iter().next() {
         Some(Resource::Warps) => (

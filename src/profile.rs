@@ -30,6 +30,7 @@ pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
 pub use pair::{Pair, circumstances, pair};
+pub use text::binary;
 
 /// Which format a file is in, told from its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,6 +45,7 @@ fn check(gpu: &Gpu, text: &str) {
             warp_instructions: None,
             traffic: Traffic { dram, reuse_distance: Some(Bytes(1e6)), ..Traffic::default() },
             concurrency: Default::default(),
+            tiled: None,
         };
         match wavecast::analysis::analyse(gpu, kernel, 1000, Timing::Launch) {
             Ok(analysis) => {

@@ -1,4 +1,4 @@
-//! What-ifs as text: the first line chooses a GPU by its first byte, every further line is a what-if.
+//! What-ifs as text: the first byte chooses a GPU, the rest of its line a MIG profile, every further line is a what-if.
 
 #![no_main]
 
@@ -15,8 +15,15 @@ fuzz_target!(|text: &str| {
             Err(error) => drop(said(error)),
         }
     }
+    let profile = text.lines().next().and_then(|line| line.get(1..)).filter(|p| !p.is_empty());
     match CATALOG.find_with(&base.id, &overrides) {
-        Ok(found) => {
+        Ok(mut found) => {
+            if let Some(profile) = profile {
+                match CATALOG.slice(found.gpu.clone(), profile, &overrides) {
+                    Ok(slice) => found.gpu = slice,
+                    Err(error) => drop(said(error)),
+                }
+            }
             assert!(found.gpu.changes.len() >= overrides.len(), "a what-if was dropped");
             check_gpu(&found.gpu);
             let mut spec = KernelSpec { grid: 5000.into(), block: 256.into(), ..KernelSpec::default() };

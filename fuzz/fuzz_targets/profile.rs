@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use wavecast::{
     chart::{Theme, figures::profile_roofline},
-    profile::{detect, device, judge, read},
+    profile::{circumstances, detect, device, judge, pair, read},
     report::{KernelReport, Report},
 };
 use wavecast_fuzz::{CATALOG, check_chart, check_judged, check_report, gpu, said};
@@ -20,6 +20,12 @@ fuzz_target!(|bytes: &[u8]| {
         Err(error) => return drop(said(error)),
     };
     assert_eq!(format, Some(file.format));
+    // The same launches the other way round, as a second profile to compare with.
+    let mut after = file.clone();
+    after.kernels.reverse();
+    let pairs = pair(&file, &after);
+    assert!(pairs.len() >= file.kernels.len(), "a launch was lost");
+    let _ = circumstances(&pairs);
     let text = String::from_utf8_lossy(bytes);
     for chosen in [None, Some(gpu((bytes.len() % 256) as u8))] {
         let judged: Vec<_> = file

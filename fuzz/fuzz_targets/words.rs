@@ -4,8 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use wavecast::{
-    gpu::{ComputeCapability, DataType, Pipe},
-    profile::short_name,
+    gpu::{ComputeCapability, DataType, Pipe, split_profile},
+    op::gemm::{Over, Range},
+    profile::{short_name, telling_names},
     scenario::Dims,
 };
 use wavecast_fuzz::{CATALOG, said};
@@ -32,8 +33,25 @@ fuzz_target!(|text: &str| {
         }
         Err(error) => drop(said(error)),
     }
+    match text.parse::<Range>() {
+        Ok(range) => assert!(0 < range.low && range.low < range.high),
+        Err(error) => drop(said(error)),
+    }
+    match text.parse::<Over>() {
+        Ok(over) => assert_eq!(over.to_string().parse(), Ok(over)),
+        Err(error) => drop(said(error)),
+    }
     let short = short_name(text);
     assert!(!short.trim().is_empty() && short.chars().count() <= 40, "{short:?}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(telling_names(&lines).len(), lines.len());
+    let (name, profile) = split_profile(text);
+    if let (Ok(found), Some(profile)) = (CATALOG.find(name), profile) {
+        match CATALOG.slice(found.gpu, profile, &[]) {
+            Ok(slice) => assert!(slice.sm.count > 0),
+            Err(error) => drop(said(error)),
+        }
+    }
     match CATALOG.find(text) {
         Ok(found) => assert!(!found.gpu.id.is_empty()),
         Err(error) => drop(said(error)),

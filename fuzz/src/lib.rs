@@ -12,7 +12,7 @@ use wavecast::{
     gpu::{Catalog, Gpu},
     profile::Judged,
     report::{self, Detail, KernelReport, Report, RowError, TextOptions},
-    scenario::Scenario,
+    scenario::{Answer, Scenario},
 };
 
 /// Memory that any input may take, with the built-in GPUs; asking for more ends the process.
@@ -38,12 +38,20 @@ pub fn scenario(text: &str) -> Option<(Vec<Analysis>, Report)> {
     let mut analyses = Vec::new();
     let mut report = Report { title: Some(scenario.title.clone()), ..Report::default() };
     for (row, case) in cases.iter().take(CASES).enumerate() {
-        match case.analyse() {
-            Ok(mut analysis) => {
+        match case.answer() {
+            Ok(mut answer) => {
+                answer.analysis_mut().launch.kernel.name.clone_from(&case.label);
+                let (analysis, row) = match answer {
+                    Answer::Kernel(analysis) => (*analysis.clone(), KernelReport::from_analysis(&analysis)),
+                    Answer::Product(product) => {
+                        let mut row = KernelReport::from_analysis(&product.analysis);
+                        row.set_product(&product);
+                        (product.analysis, row)
+                    }
+                };
                 let _ = case.meets(&analysis);
-                analysis.launch.kernel.name.clone_from(&case.label);
                 check_analysis(&analysis);
-                report.kernels.push(KernelReport::from_analysis(&analysis));
+                report.kernels.push(row);
                 analyses.push(analysis);
             }
             Err(error) => report.errors.push(RowError {
@@ -113,6 +121,8 @@ pub fn check_report(report: &Report, input: &str) {
     assert_eq!(value["kernels"].as_array().map(Vec::len), Some(report.kernels.len()));
     let _ = report::csv(report).expect("every report has rows");
     let _ = report::markdown(report);
+    let page = report::html(report, &[]);
+    assert_eq!(page.matches("<script").count(), 1, "text of the input became a script");
     let compact = report::compact(report);
     for (width, detail) in [(0, Detail::Full), (80, Detail::Summary), (200, Detail::Full)] {
         let _ = report::text(&compact, TextOptions { width, detail });
@@ -162,7 +172,7 @@ pub fn charts(analyses: &[Analysis], theme: Theme) -> Vec<Chart> {
         charts.push(tail_figure(analysis).draw(theme));
         let (gpu, kernel) = (&analysis.gpu, &analysis.launch.kernel);
         let figure = occupancy_figure(&kernel.name, &gpu.name, &gpu.changes, &gpu.limits, &kernel.resources);
-        charts.push(figure.draw(theme));
+        charts.extend(figure.map(|f| f.draw(theme)));
     }
     charts
 }

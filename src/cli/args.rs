@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use super::world;
-use crate::gpu::{Catalog, Gpu, Override, split_profile};
+use crate::gpu::{Catalog, Gpu, GpuError, Override, split_profile};
 
 /// Which GPUs to use.
 #[derive(Args, Clone, Debug)]
@@ -86,6 +86,12 @@ impl GpuArgs {
 
 /// A GPU by file or name.
 fn one(catalog: &Catalog, name: &str, set: &[Override]) -> Result<(Gpu, Option<String>)> {
+    if name.trim().is_empty() {
+        bail!("--gpu is empty: name a GPU of `wavecast gpus list` or a file");
+    }
+    if let (gpu, Some("")) = split_profile(name) {
+        bail!("--gpu `{name}`: the MIG profile behind the colon is empty; `wavecast gpus show {gpu}` lists profiles");
+    }
     let is_file = |name: &str| Path::new(name).extension().is_some_and(|e| e == "toml");
     let (file, profile) = if is_file(name) { (name, None) } else { split_profile(name) };
     if is_file(file) {
@@ -99,7 +105,13 @@ fn one(catalog: &Catalog, name: &str, set: &[Override]) -> Result<(Gpu, Option<S
         };
         return Ok((gpu, None));
     }
-    let found = catalog.find_with(name, set)?;
+    let found = catalog.find_with(name, set).map_err(|error| {
+        let several = name.contains(',') && name.split(',').any(|part| catalog.find(part.trim()).is_ok());
+        match error {
+            GpuError::Unknown { .. } if several => anyhow!("--gpu `{name}`: repeat --gpu for several GPUs"),
+            other => other.into(),
+        }
+    })?;
     Ok((found.gpu, found.assumption))
 }
 

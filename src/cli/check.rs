@@ -56,6 +56,16 @@ impl Fields {
     }
 }
 
+/// The unit that the end of a field's name says.
+fn unit(field: &str) -> &'static str {
+    match field.rsplit_once('_') {
+        Some((_, "us")) => " (microseconds)",
+        Some((_, "pct")) => " (percent)",
+        Some((_, "bytes")) => " (bytes)",
+        _ => "",
+    }
+}
+
 const OPERATORS: [&str; 6] = ["<=", ">=", "==", "!=", "<", ">"];
 
 impl Check {
@@ -73,12 +83,20 @@ impl Check {
             .min_by_key(|(p, o)| (*p, 2 - o.len()))
             .ok_or_else(form)?;
         let field = text[..place].trim();
-        let number: f64 =
-            text[place + operator.len()..].trim().trim_end_matches('%').trim().parse().map_err(|_| form())?;
+        let name = fields.short.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
+        let value = text[place + operator.len()..].trim().trim_end_matches('%').trim();
+        let number: f64 = value.parse().map_err(|_| match value {
+            several if OPERATORS.iter().any(|o| several.contains(o)) => {
+                anyhow::anyhow!("--fail-if `{text}`: repeat --fail-if for several checks")
+            }
+            united if united.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+                anyhow::anyhow!("--fail-if `{text}`: write a plain number in the unit of {name}{}", unit(name))
+            }
+            _ => form(),
+        })?;
         if number.is_nan() {
             return Err(form());
         }
-        let name = fields.short.iter().find(|(short, _)| *short == field).map_or(field, |(_, full)| full);
         match fields.known.iter().find(|(known, _)| *known == name) {
             None => anyhow::bail!("--fail-if: no field `{field}` in {} ({})", fields.of, fields.names(name)),
             Some((_, false)) => {
@@ -139,5 +157,30 @@ fn numbers(kernel: &KernelReport) -> Option<serde_json::Map<String, serde_json::
     match serde_json::to_value(kernel).ok()? {
         serde_json::Value::Object(fields) => Some(fields),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PIECES: [&str; 14] =
+        ["time", "occupancy", "roof_pct", "kernel", "<", "<=", "==", "!=", " ", "%", "é", "50", "-1e999", "nan"];
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_check_of_a_number_or_refused(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..6)) {
+            let text = pieces.concat();
+            match Check::parse(&text, &Fields::of_report()) {
+                Ok(check) => {
+                    prop_assert!(!check.number.is_nan() && text.contains(check.operator));
+                    let fields = Fields::of_report().known;
+                    prop_assert!(fields.iter().any(|(name, number)| *number && *name == check.field()), "{}", text);
+                }
+                Err(error) => prop_assert!(error.to_string().contains("--fail-if"), "{}", error),
+            }
+        }
     }
 }

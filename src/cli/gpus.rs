@@ -57,9 +57,10 @@ enum Command {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Compare derived with published peaks, of your files or of all built-in ones; exit code 1 above 2 %
+    /// Compare derived with published peaks, of your files or of built-in ones; exit code 1 above 2 %
     Check {
-        /// GPU files; without any, the built-in ones
+        /// GPU files or names; without any, all built-in ones
+        #[arg(value_name = "FILE|NAME")]
         files: Vec<PathBuf>,
         #[command(flatten)]
         output: OutputArgs,
@@ -165,6 +166,10 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
     let own: Vec<Gpu> = files
         .iter()
         .map(|path| {
+            let file = path.exists() || path.extension().is_some_and(|e| e == "toml");
+            if let (false, Some(name)) = (file, path.to_str()) {
+                return Ok(catalog.find(name)?.gpu);
+            }
             let text = world::read_text(path)?;
             catalog.read(&stem(path), &text, &[]).with_context(|| format!("`{}`", path.display()))
         })
@@ -221,6 +226,13 @@ fn check(files: &[PathBuf], output: &OutputArgs) -> Result<u8> {
         text += &format!("\n{}\n", textwrap::fill(&reason, options));
     }
     output.emit(&text)?;
-    world::note(output.quiet, &format!("{count} peaks of {} GPU(s) checked, {failed} failed", gpus.len()));
+    world::note(
+        output.quiet,
+        &format!(
+            "{} of {} checked, {failed} failed",
+            world::counted(count as u64, "peak"),
+            world::counted(gpus.len() as u64, "device")
+        ),
+    );
     Ok(if failed > 0 { EXIT_CHECK } else { EXIT_OK })
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
@@ -32,7 +32,10 @@ pub fn read(name: &str) -> Result<Input> {
     }
     if !path.exists() && path.extension().is_none() && name != "-" {
         let known: Vec<&str> = scenario::embedded().map(|(n, _)| n).collect();
-        bail!("`{name}` is neither a file nor a built-in scenario ({})", known.join(", "));
+        let alike = |known: &&str| strsim::jaro_winkler(known, name);
+        let near = known.iter().copied().max_by(|a, b| alike(a).total_cmp(&alike(b))).filter(|n| alike(n) > 0.8);
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        bail!("`{name}` is neither a file nor a built-in scenario ({}){near}", known.join(", "));
     }
     let bytes = world::read(path)?;
     let what = || format!("`{name}`");
@@ -40,7 +43,7 @@ pub fn read(name: &str) -> Result<Input> {
         return Ok(Input::Shapes(shapes::read(&bytes).with_context(what)?));
     }
     if profile::detect(&bytes).is_none() && looks_like_scenario(path, &bytes) {
-        let text = std::str::from_utf8(&bytes).with_context(what)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| anyhow!("`{name}` is not UTF-8 text"))?;
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
     }
     Ok(Input::Profile(profile::read(&bytes).with_context(what)?))

@@ -3,11 +3,11 @@
 mod answer;
 
 use std::{
-    io::{self, BufWriter},
+    io::{self, BufRead, BufReader, BufWriter},
     path::{Path, PathBuf},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args as ClapArgs, ValueEnum};
 
 use self::answer::Answer;
@@ -17,14 +17,16 @@ use super::{
     world,
 };
 use crate::{
-    gpu::{Catalog, ComputeCapability, CuLimits, Limits, WorkgroupMode},
+    gpu::{Accumulation, Catalog, ComputeCapability, CuLimits, Limits, WorkgroupMode},
     occupancy::{
         Carveout, Resources,
-        batch::batch,
+        batch::{BatchError, batch, nearly_optional},
         cluster::{clusters, most_active},
         occupancy,
         warpgroups::redistribution,
     },
+    profile,
+    scenario::Dims,
     units::Bytes,
 };
 
@@ -38,18 +40,25 @@ pub struct Args {
     /// Target of an AMD GPU instead of a GPU, such as gfx942
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["gpu", "set"])]
     gfx: Option<String>,
-    /// Threads per block
+    /// Threads per block: 256 or 16x16
     #[arg(long, value_name = "THREADS", required_unless_present = "batch")]
-    block: Option<u32>,
+    block: Option<Dims>,
     /// Registers per thread, as the compiler reports them; VGPRs of an AMD GPU
     #[arg(long, value_name = "COUNT", default_value_t = 0, visible_alias = "vgprs")]
     regs: u32,
     /// Static shared memory per block, such as "16 KiB"
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
-    static_smem: Bytes,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B", value_parser = whole_bytes)]
+    static_smem: u32,
     /// Dynamic shared memory per block; LDS of an AMD GPU
-    #[arg(long, visible_alias = "lds", value_name = "SIZE", allow_hyphen_values = true, default_value = "0 B")]
-    dynamic_smem: Bytes,
+    #[arg(
+        long,
+        visible_alias = "lds",
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "0 B",
+        value_parser = whole_bytes
+    )]
+    dynamic_smem: u32,
     /// Preferred share of shared memory in percent; without it as much as the SM has
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     carveout: Option<u8>,
@@ -84,10 +93,42 @@ pub struct Args {
     #[arg(long, help_heading = "AMD GPUs")]
     no_trap_handler: bool,
     /// Table of configurations (CSV, `-` for standard input); columns in `docs/cli.md`
-    #[arg(long, value_name = "IN.csv", conflicts_with_all = ["block", "cc", "gfx", "want", "carveout"])]
+    #[arg(long, value_name = "IN.csv", conflicts_with_all = PER_CONFIGURATION)]
     batch: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Options that describe one configuration; a table has columns for them.
+const PER_CONFIGURATION: [&str; 19] = [
+    "gpu",
+    "set",
+    "cc",
+    "gfx",
+    "block",
+    "regs",
+    "static_smem",
+    "dynamic_smem",
+    "carveout",
+    "no_opt_in",
+    "barriers",
+    "want",
+    "cluster",
+    "setmaxnreg",
+    "agprs",
+    "sgprs",
+    "wave_size",
+    "workgroup_mode",
+    "no_trap_handler",
+];
+
+/// Shared memory of a block, checked here so that a message shows the text as it was typed.
+fn whole_bytes(text: &str) -> Result<u32, String> {
+    let bytes = text.parse::<Bytes>().map_err(|e| e.to_string())?.get();
+    if bytes.fract() != 0.0 || bytes > f64::from(u32::MAX) {
+        return Err("it must be a whole number of bytes below 4 GiB".into());
+    }
+    Ok(bytes as u32)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -132,7 +173,7 @@ pub fn run(args: Args) -> Result<u8> {
     Ok(EXIT_OK)
 }
 
-/// The limits with the AMD options applied; on other devices these are an error, not ignored.
+/// The limits with the AMD options applied; options of the other vendor are an error, not ignored.
 fn in_mode(name: &str, limits: Limits, args: &Args) -> Result<Limits> {
     let amd = [
         ("--agprs", args.agprs > 0),
@@ -141,10 +182,17 @@ fn in_mode(name: &str, limits: Limits, args: &Args) -> Result<Limits> {
         ("--workgroup-mode", args.workgroup_mode.is_some()),
         ("--no-trap-handler", args.no_trap_handler),
     ];
-    let given = amd.iter().find(|(_, given)| *given).map(|(option, _)| *option);
+    let nvidia =
+        [("--carveout", args.carveout.is_some()), ("--barriers", args.barriers != 1), ("--no-opt-in", args.no_opt_in)];
+    let other = if limits.cu().is_some() { &nvidia[..] } else { &amd[..] };
+    let given = other.iter().find(|(_, given)| *given).map(|(option, _)| *option);
     match (limits, given) {
         (Limits::Core, _) => bail!("{name} is a CPU: a core runs one thread of work at a time, it has no occupancy"),
-        (Limits::Cu(unit), _) => {
+        (Limits::Cu(_), Some(option)) => bail!("{option} is for NVIDIA GPUs; {name} is none"),
+        (Limits::Cu(unit), None) if unit.accumulation == Accumulation::None && args.agprs > 0 => {
+            bail!("--agprs {}: {} has no accumulation registers", args.agprs, unit.gfx)
+        }
+        (Limits::Cu(unit), None) => {
             let mode = args.workgroup_mode.map(|mode| match mode {
                 ModeArg::Cu => WorkgroupMode::Cu,
                 ModeArg::Wgp => WorkgroupMode::Wgp,
@@ -163,21 +211,17 @@ fn in_mode(name: &str, limits: Limits, args: &Args) -> Result<Limits> {
 }
 
 fn resources(args: &Args) -> Result<Resources> {
-    let threads_per_block = args.block.unwrap_or(0);
-    if threads_per_block == 0 {
-        bail!("--block 0: a block has at least 1 thread");
-    }
-    let size = |option: &str, bytes: Bytes| {
-        if bytes.get().fract() != 0.0 || bytes.get() > f64::from(u32::MAX) {
-            bail!("{option} {bytes} must be a whole number of bytes below 4 GiB");
-        }
-        Ok(bytes.get() as u32)
+    let block = args.block.unwrap_or_default();
+    let threads_per_block = match block.total().map(u32::try_from) {
+        Some(Ok(0)) => bail!("--block {block}: a block has at least 1 thread"),
+        Some(Ok(threads)) => threads,
+        _ => bail!("--block {block}: a block has at most {} threads", u32::MAX),
     };
     Ok(Resources {
         threads_per_block,
         registers_per_thread: args.regs,
-        static_shared: size("--static-smem", args.static_smem)?,
-        dynamic_shared: size("--dynamic-smem", args.dynamic_smem)?,
+        static_shared: args.static_smem,
+        dynamic_shared: args.dynamic_smem,
         carveout: args.carveout.map_or(Carveout::Largest, Carveout::Percent),
         opt_in: !args.no_opt_in,
         barriers: args.barriers,
@@ -192,25 +236,48 @@ fn table(input: &Path, output: &OutputArgs, catalog: &Catalog) -> Result<u8> {
     if !matches!(output.format, Format::Text | Format::Csv) {
         bail!("--batch writes CSV; --format is for single configurations");
     }
-    let open = || -> Result<Box<dyn io::Read>> {
-        if input == Path::new("-") {
-            return Ok(Box::new(io::stdin().lock()));
-        }
+    let mut from: Box<dyn BufRead> = match input {
+        dash if dash == Path::new("-") => Box::new(BufReader::with_capacity(1 << 16, io::stdin().lock())),
         // Read whole, so that a missing input and an output onto the input are both harmless.
-        Ok(Box::new(io::Cursor::new(world::read(input)?)))
+        file => Box::new(io::Cursor::new(world::read(file)?)),
     };
-    let from = open()?;
+    check_start(from.fill_buf()?, output.quiet).with_context(|| format!("`{}`", input.display()))?;
+    // What cannot be written is no fault of the table.
+    let named = |error| match error {
+        BatchError::Write(_) => anyhow::Error::from(error),
+        _ => anyhow::Error::from(error).context(format!("`{}`", input.display())),
+    };
     let summary = match &output.output {
         Some(path) if path != Path::new("-") => {
             let mut summary = None;
             world::replace(path, |file| {
-                summary = Some(batch(from, file, &limits, units)?);
+                summary = Some(batch(from, file, &limits, units).map_err(named)?);
                 anyhow::Ok(())
             })?;
             summary.unwrap_or_default()
         }
-        _ => batch(from, BufWriter::new(io::stdout().lock()), &limits, units)?,
+        _ => batch(from, BufWriter::new(io::stdout().lock()), &limits, units).map_err(named)?,
     };
-    world::note(output.quiet, &format!("{} rows, {} not evaluated", summary.rows, summary.errors));
+    world::note(output.quiet, &format!("{}, {} not evaluated", world::counted(summary.rows, "row"), summary.errors));
     Ok(if summary.errors > 0 { EXIT_CHECK } else { EXIT_OK })
+}
+
+/// Says what a table is that is no CSV in UTF-8, and which columns are probably misspelt.
+fn check_start(start: &[u8], quiet: bool) -> Result<()> {
+    if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
+        bail!("the table is UTF-16 text; save it as UTF-8");
+    }
+    if let Some(what) = profile::binary(start, &String::from_utf8_lossy(start)) {
+        bail!("the table is a binary file ({what}); --batch takes CSV");
+    }
+    if start.trim_ascii().is_empty() {
+        bail!("the table is empty; its header needs compute_capability (NVIDIA) or gfx (AMD)");
+    }
+    let header = start.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
+    let header = String::from_utf8_lossy(header);
+    let columns: Vec<&str> = header.split(',').map(|c| c.trim_matches(['\u{feff}', '"', ' '])).collect();
+    for (column, meant) in nearly_optional(&columns) {
+        world::note(quiet, &format!("warning: nothing reads the column `{column}`; did you mean `{meant}`?"));
+    }
+    Ok(())
 }

@@ -6,7 +6,9 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::report::clean;
 
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
@@ -24,7 +26,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Result<String> {
     let bytes = read(path)?;
-    String::from_utf8(bytes).with_context(|| format!("`{}` is not UTF-8 text", path.display()))
+    String::from_utf8(bytes).map_err(|_| anyhow!("`{}` is not UTF-8 text", path.display()))
 }
 
 /// Writes a file whole: to a temporary file beside it, then by renaming.
@@ -82,13 +84,23 @@ pub fn emit(output: Option<&Path>, text: &str) -> Result<()> {
 /// Says something to the person at the terminal, beside the results.
 pub fn note(quiet: bool, text: &str) {
     if !quiet {
+        // Names of files and kernels are not ours: they must not move the cursor.
+        let lines: Vec<String> = text.split('\n').map(clean).collect();
         // Nobody may be listening: a closed standard error is no reason to fail.
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
     }
+}
+
+/// `1 block`, `2 blocks`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Makes the folder for `--out`.
 pub fn folder(path: &Path) -> Result<()> {
+    if path.is_file() {
+        bail!("`{}` is a file, --out takes a folder", path.display());
+    }
     fs::create_dir_all(path).with_context(|| format!("the folder `{}` cannot be made", path.display()))
 }
 

@@ -191,6 +191,15 @@ pub(super) fn limits_for(table: &[LimitsFile], capability: ComputeCapability) ->
 /// The compute unit of a gfx target, matched exactly.
 pub(super) fn compute_unit_for(table: &[CuLimits], gfx: &str) -> Result<CuLimits, GpuError> {
     let known = || table.iter().map(|r| r.gfx.as_str()).collect::<Vec<_>>().join(" ");
+    let number = |gfx: &str| gfx.trim().to_ascii_lowercase().trim_start_matches("gfx").to_owned();
+    let alike = |known: &str| strsim::jaro_winkler(&number(known), &number(gfx)) > 0.9;
+    let near = || {
+        let exact = table.iter().filter(|r| number(&r.gfx) == number(gfx));
+        let others = table.iter().filter(|r| number(&r.gfx) != number(gfx) && alike(&r.gfx));
+        // A target that differs in spelling alone is the one meant.
+        let least = if exact.clone().next().is_some() { 1 } else { 3 };
+        exact.chain(others).take(least).map(|r| r.gfx.clone()).collect()
+    };
     let row = table.iter().find(|r| r.gfx == gfx);
-    row.cloned().ok_or_else(|| GpuError::Gfx { gfx: gfx.into(), known: known() })?.checked()
+    row.cloned().ok_or_else(|| GpuError::Gfx { gfx: gfx.into(), known: known(), near: near() })?.checked()
 }

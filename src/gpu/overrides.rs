@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use crate::units::grouped;
+
 /// One what-if: `sm.count=144`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
@@ -109,6 +111,17 @@ pub(super) fn set(table: &mut Table, change: &Override) -> Result<Option<Value>,
         place = inner;
     }
     Ok(place.insert(last.into(), value))
+}
+
+/// The parser's message, with what a person calls the types of numbers.
+pub(super) fn in_words(message: &str) -> String {
+    let whole = |most: u64| format!("it must be a whole number from 1 to {}", grouped(most));
+    match message.rsplit_once("expected ").map(|(_, wanted)| wanted) {
+        Some("u32") => whole(u32::MAX.into()),
+        Some("u16") => whole(u16::MAX.into()),
+        Some("f64") => "it must be a number".into(),
+        _ => message.to_owned(),
+    }
 }
 
 fn known_paths(table: &Table, prefix: &str) -> BTreeMap<String, Value> {

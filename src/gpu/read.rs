@@ -9,7 +9,8 @@ use super::{
     calibration::{CalibrationFile, OwnConstants},
     limits::LimitsFile,
     meant::meant,
-    overrides::{plain, set},
+    overrides::{in_words, plain, set},
+    toml_message,
 };
 use crate::units::Watts;
 
@@ -90,7 +91,7 @@ pub(super) fn gpu(
     overrides: &[Override],
     tables: &Tables,
 ) -> Result<Gpu, GpuError> {
-    let file_error = |e: toml::de::Error| GpuError::File { origin: origin.into(), message: e.to_string() };
+    let file_error = |e: toml::de::Error| GpuError::File { origin: origin.into(), message: toml_message(&e) };
     let mut file: GpuFile = toml::from_str(text).map_err(file_error)?;
     let mut changes = Vec::new();
     let rated_power = file.power;
@@ -107,7 +108,7 @@ pub(super) fn gpu(
             file = GpuFile::deserialize(table.clone()).map_err(|e| OverrideError::Value {
                 key: change.key.clone(),
                 value: change.value.clone(),
-                message: e.message().to_owned(),
+                message: in_words(e.message()),
             })?;
             let was = old.map_or_else(|| "absent".to_owned(), |v| plain(&v));
             changes.push(format!("{} = {} (was {was})", change.key, change.value));

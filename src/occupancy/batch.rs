@@ -47,6 +47,15 @@ pub enum BatchError {
         /// Columns that it may have.
         optional: &'static [&'static str],
     },
+    /// The table names no device.
+    #[error(
+        "the table has neither a column `{}` (NVIDIA) nor `{}` (AMD); beside it an NVIDIA table needs {}, an AMD table {}",
+        REQUIRED[0], amd::REQUIRED[0], REQUIRED[1..].join(", "), amd::REQUIRED[1..].join(", ")
+    )]
+    NoDevice,
+    /// The table is of both vendors.
+    #[error("the table has both {} and {}: split it, a table is of NVIDIA or of AMD configurations", REQUIRED[0], amd::REQUIRED[0])]
+    TwoDevices,
     /// Not CSV, or not readable.
     #[error("the table cannot be read: {0}")]
     Read(#[source] csv::Error),
@@ -78,8 +87,11 @@ pub fn batch(
     let mut reader = csv::ReaderBuilder::new().flexible(true).buffer_capacity(1 << 18).from_reader(input);
     let headers = reader.byte_headers().map_err(BatchError::Read)?.clone();
     let find = |name: &str| headers.iter().position(|h| h.trim_ascii() == name.as_bytes());
-    if find(amd::REQUIRED[0]).is_some() {
-        return amd::rows(reader, &headers, output, units);
+    match (find(REQUIRED[0]), find(amd::REQUIRED[0])) {
+        (Some(_), Some(_)) => return Err(BatchError::TwoDevices),
+        (None, Some(_)) => return amd::rows(reader, &headers, output, units),
+        (None, None) => return Err(BatchError::NoDevice),
+        (Some(_), None) => {}
     }
     let mut columns = Columns::default();
     for (place, name) in columns.required.iter_mut().zip(REQUIRED) {
@@ -134,6 +146,19 @@ pub fn batch(
     }
     writer.flush().map_err(BatchError::Write)?;
     Ok(summary)
+}
+
+/// Columns of a header that nothing reads, each with the optional column whose name it nearly has.
+pub fn nearly_optional<'a>(header: &[&'a str]) -> Vec<(&'a str, &'static str)> {
+    let amd = header.contains(&amd::REQUIRED[0]);
+    let (optional, results): (&[&str], &[&str]) =
+        if amd { (&amd::OPTIONAL, &amd::RESULTS) } else { (&OPTIONAL, &RESULTS) };
+    let near = |column: &&'a str| {
+        let alike = |name: &&&'static str| strsim::jaro_winkler(&column.to_ascii_lowercase(), name) > 0.9;
+        let name = optional.iter().filter(|name| !header.contains(name)).find(alike)?;
+        (!results.contains(column)).then_some((*column, *name))
+    };
+    header.iter().filter_map(near).collect()
 }
 
 fn unwritten(error: csv::Error) -> BatchError {

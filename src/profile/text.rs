@@ -101,8 +101,8 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// What a binary file looks like, `None` for text.
-fn binary(bytes: &[u8], text: &str) -> Option<&'static str> {
+/// What a binary file looks like, with the text that it would be; `None` for text.
+pub fn binary(bytes: &[u8], text: &str) -> Option<&'static str> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         return Some("gzip: unpack it first");
     }

@@ -99,7 +99,7 @@ impl ScenarioError {
 
     /// The parser's error, with the nearest key added where a key is unknown.
     pub(super) fn file(origin: &str, text: &str, error: &toml::de::Error) -> Self {
-        let mut message = error.to_string().trim_end().to_owned();
+        let mut message = crate::gpu::toml_message(error);
         // serde says: unknown field `A`, expected one of `B`, `C`
         let mut quoted = error.message().split('`').skip(1).step_by(2);
         if error.message().starts_with("unknown field") {

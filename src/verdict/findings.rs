@@ -22,8 +22,8 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
     let mut found = Vec::new();
     if plan.full_waves() == 0 && plan.busy_sms() < plan.sms {
         found.push(format!(
-            "too few blocks: {} blocks leave {} of {} SMs without work",
-            plan.blocks,
+            "too few blocks: {} {} of {} SMs without work",
+            if plan.blocks == 1 { "1 block leaves".into() } else { format!("{} blocks leave", plan.blocks) },
             plan.sms - plan.busy_sms(),
             plan.sms
         ));

@@ -275,7 +275,11 @@ fn crates_and_the_world_stay_behind_their_fences() {
 fn files_are_short_and_say_what_they_are() {
     let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X"].concat()];
     let mut wrong = Vec::new();
-    for path in ["src", "tests", "benches"].into_iter().flat_map(rust_files).chain([root().join("build.rs")]) {
+    for path in ["src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets"]
+        .into_iter()
+        .flat_map(rust_files)
+        .chain([root().join("build.rs")])
+    {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         if !text.starts_with("//! ") {
@@ -303,7 +307,7 @@ fn paths_in_the_architecture_page_exist() {
     // Code spans that look like paths of this tree.
     for span in page.split('`').skip(1).step_by(2) {
         let first = span.split('/').next().unwrap();
-        let tree = ["src", "tests", "gpus", "scenarios", "docs", "benches", ".ci"].contains(&first);
+        let tree = ["src", "tests", "gpus", "scenarios", "docs", "benches", "fuzz", ".ci"].contains(&first);
         let file = span.ends_with(".rs") || span.ends_with(".toml") || span.ends_with(".md");
         if (tree && span.contains('/') || file) && !span.contains(['<', '*', ' ', '{']) {
             seen += 1;

@@ -107,7 +107,7 @@ fn files_that_are_not_what_they_should_be() {
         ("empty.toml", &["empty.toml", "missing field"]),
         ("empty.csv", &["empty.csv", "empty", "ncu --csv"]),
         ("binary.csv", &["binary.csv", "binary file"]),
-        ("latin.toml", &["latin.toml", "utf-8"]),
+        ("latin.toml", &["latin.toml", "is not UTF-8 text"]),
         ("report.ncu-rep", &["report.ncu-rep", "binary Nsight Compute report", "ncu --import"]),
         ("prose.csv", &["prose.csv", "\"Kernel Name\"", "once upon a time"]),
         ("noting.csv", &["noting.csv", "No kernels were profiled"]),

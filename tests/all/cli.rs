@@ -183,7 +183,7 @@ fn occupancy_tables() {
     for (name, bytes, says) in [
         ("empty.csv", &b""[..], "compute_capability"),
         ("other.csv", b"a,b\n1,2\n", "compute_capability"),
-        ("binary.csv", b"\0\x01\xff\xfe", "compute_capability"),
+        ("binary.csv", b"\0\x01\xff\xfe", "binary file"),
     ] {
         place.file(name, bytes);
         place.refused(&["occupancy", "--batch", name, "--output", "never.csv"], &[says]);

@@ -9,9 +9,10 @@ use crate::{
     cli::{
         args::Format,
         table::{Cell, Table},
-        world,
+        world::{self, counted},
     },
-    gpu::{CuLimits, Limits, WorkgroupMode},
+    gpu::{Accumulation, CuLimits, Limits, WorkgroupMode},
+    launch::why_not,
     occupancy::{
         BlockLimits, Occupancy, Resource, Resources,
         advice::{self, BlockSize},
@@ -28,6 +29,8 @@ pub(super) struct Answer {
     notes: Vec<String>,
     resources: Resources,
     found: Occupancy,
+    /// Why no block fits, and the largest that would.
+    refusal: Option<(String, String)>,
     steps: Vec<String>,
     sizes: Vec<BlockSize>,
     bounds: Option<String>,
@@ -38,7 +41,7 @@ fn percent(fraction: f64) -> String {
 }
 
 fn count(blocks: u32) -> String {
-    format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
+    counted(blocks.into(), "block")
 }
 
 /// Registers that a thread of an NVIDIA GPU is given: counts that round alike have the same residency.
@@ -52,7 +55,8 @@ impl Answer {
         let found = occupancy(limits, &resources);
         let joint = advice::joint_step(limits, &resources, &found);
         let mut steps: Vec<String> = joint.iter().map(|s| s.sentence(&found)).collect();
-        if found.blocks_per_sm == 0 {
+        let refusal = (found.blocks_per_sm == 0).then(|| why_not(limits, &resources, &found));
+        if refusal.is_some() {
             if let Some(block) = advice::largest_block(limits, &resources) {
                 steps.push(format!("the largest legal block is {block} threads"));
             }
@@ -92,19 +96,36 @@ impl Answer {
             }
         });
         let sizes = advice::best_block_sizes(limits, &resources);
-        Self { name, limits: limits.clone(), notes, resources, found, steps, sizes, bounds }
+        Self { name, limits: limits.clone(), notes, resources, found, refusal, steps, sizes, bounds }
     }
 
     fn table(&self) -> Table {
         let r = &self.resources;
         let used = |resource| match resource {
-            Resource::Warps => format!("{} threads = {} warps", r.threads_per_block, self.found.warps_per_block),
+            Resource::Warps => format!(
+                "{} = {}",
+                counted(r.threads_per_block.into(), "thread"),
+                counted(self.found.warps_per_block.into(), "warp")
+            ),
             Resource::Registers => {
                 let taken = match rounded(&self.limits, r, &self.found) {
                     Some(taken) if taken > r.registers_per_thread => format!(" -> {taken}"),
                     _ => String::new(),
                 };
-                format!("{}{taken} per thread = {} per block", r.registers_per_thread, self.found.registers_per_block)
+                let per_block = self.found.registers_per_block;
+                match r.accumulation_registers {
+                    0 => format!("{}{taken} per thread = {per_block} per block", r.registers_per_thread),
+                    agprs => {
+                        let threads = self.found.warps_per_block * self.limits.warp_size();
+                        let given = per_block.checked_div(threads).unwrap_or(0);
+                        let apart = self.limits.cu().is_some_and(|cu| cu.accumulation == Accumulation::Separate);
+                        let and = if apart { "beside" } else { "+" };
+                        let exact = apart || given == r.registers_per_thread.saturating_add(agprs);
+                        let is = if exact { "=" } else { "->" };
+                        let asked = format!("{} {and} {agprs} AGPRs", r.registers_per_thread);
+                        format!("{asked} {is} {given} per thread = {per_block} per block")
+                    }
+                }
             }
             Resource::Shared => format!("{} B asked = {} B taken", r.shared(), self.found.shared_per_block),
             Resource::Blocks => String::new(),
@@ -150,10 +171,9 @@ impl Answer {
             found.max_warps,
             percent(found.fraction())
         );
-        let limit = if found.blocks_per_sm == 0 {
-            format!("The block cannot run (limit: {limiters}).")
-        } else {
-            format!("Limited by {limiters}.")
+        let limit = match &self.refusal {
+            Some((reason, cure)) => format!("The block cannot run: {reason}; {cure}."),
+            None => format!("Limited by {limiters}."),
         };
         [format!("{}: {}", self.name, words.say(&head)), words.say(&limit)]
     }
@@ -184,7 +204,8 @@ impl Answer {
                 Ok(page(&format!("Occupancy on {}", self.name), &parts.chain(lists).chain(notes).collect::<Vec<_>>()))
             }
             Format::Text | Format::Markdown => {
-                let mut text = self.summary().join("\n") + "\n";
+                let width = if format == Format::Text { world::width() } else { usize::MAX };
+                let mut text = self.summary().map(|line| textwrap::fill(&line, width)).join("\n") + "\n";
                 write!(text, "\n{}", self.table().render(format)?)?;
                 let options = textwrap::Options::new(world::width()).initial_indent("- ").subsequent_indent("  ");
                 for (heading, items) in self.lists() {
