@@ -1,5 +1,6 @@
 //! All integration tests in one binary, so that the library is linked once.
 
+mod accuracy;
 mod amd_cpu;
 mod architecture;
 mod bad_input;
@@ -20,10 +21,10 @@ mod ncu_launches;
 mod occupancy;
 mod page;
 mod place;
+mod predict;
 mod questions;
 mod report;
 mod scenarios;
 mod stream;
 mod time_laws;
-#[cfg(unix)]
 mod world;
