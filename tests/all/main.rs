@@ -1,5 +1,6 @@
 //! All integration tests in one binary, so that the library is linked once.
 
+mod accuracy;
 mod amd_cpu;
 mod architecture;
 mod bad_input;
@@ -24,6 +25,7 @@ mod newcomer;
 mod occupancy;
 mod page;
 mod place;
+mod predict;
 mod questions_files;
 mod questions_occupancy;
 mod questions_roofline;
