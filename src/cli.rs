@@ -83,15 +83,7 @@ fn parsed() -> Result<Cli, clap::Error> {
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    let cli = match parsed() {
-        Ok(cli) => cli,
-        // Clap echoes arguments as they are; its colours are only for those that cannot move the cursor.
-        Err(error) if error.to_string().contains(|c: char| c.is_control() && c != '\n') => {
-            world::note(false, error.to_string().trim_end());
-            return ExitCode::from(EXIT_INPUT);
-        }
-        Err(error) => error.exit(),
-    };
+    let cli = parsed().unwrap_or_else(|error| error.exit());
     let result = match cli.command {
         Command::Demo(args) => analyze::demo(args),
         Command::Analyze(args) => analyze::run(args),

@@ -89,9 +89,6 @@ fn one(catalog: &Catalog, name: &str, set: &[Override]) -> Result<(Gpu, Option<S
     if name.trim().is_empty() {
         bail!("--gpu is empty: name a GPU of `wavecast gpus list` or a file");
     }
-    if let (gpu, Some("")) = split_profile(name) {
-        bail!("--gpu `{name}`: the MIG profile behind the colon is empty; `wavecast gpus show {gpu}` lists profiles");
-    }
     let is_file = |name: &str| Path::new(name).extension().is_some_and(|e| e == "toml");
     let (file, profile) = if is_file(name) { (name, None) } else { split_profile(name) };
     if is_file(file) {
@@ -109,6 +106,9 @@ fn one(catalog: &Catalog, name: &str, set: &[Override]) -> Result<(Gpu, Option<S
         let several = name.contains(',') && name.split(',').any(|part| catalog.find(part.trim()).is_ok());
         match error {
             GpuError::Unknown { .. } if several => anyhow!("--gpu `{name}`: repeat --gpu for several GPUs"),
+            GpuError::Mig(_) if split_profile(name).1 == Some("") => {
+                anyhow!("--gpu `{name}`: the MIG profile behind the colon is empty: {error}")
+            }
             other => other.into(),
         }
     })?;

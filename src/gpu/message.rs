@@ -23,8 +23,8 @@ pub(crate) fn toml_message(error: &toml::de::Error) -> String {
     if echoed.len() <= WIDTH {
         return lines.join("\n");
     }
-    let column = lines[at].chars().count() - margin - marks;
-    let start = column.saturating_sub(BEFORE);
+    let column = lines[at].chars().count().saturating_sub(margin + marks);
+    let start = column.saturating_sub(BEFORE).min(echoed.len());
     let end = echoed.len().min(start + WIDTH);
     let (before, after) = (if start > 0 { "..." } else { "" }, if end < echoed.len() { "..." } else { "" });
     let head: String = lines[at - 1].chars().take(margin).collect();
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_around_the_caret() {
         let message = |text: &str| toml_message(&toml::from_str::<toml::Table>(text).unwrap_err());
-        let long = format!("a = 1\nb = [{}, ?, {}]\n", "1, ".repeat(500), "2, ".repeat(500));
+        let long = format!("a = 1\nb = [{}?, {}]\n", "1, ".repeat(500), "2, ".repeat(500));
         let lines: Vec<String> = message(&long).lines().map(str::to_owned).collect();
         assert!(lines.iter().all(|l| l.len() < WIDTH + 20), "{lines:#?}");
         let caret = lines[3].find('^').expect("a caret");

@@ -247,7 +247,7 @@ fn refusals() {
         ("a800-sxm4-80gb:1g.10gb", &["no MIG profiles are known for A800"]),
         ("a100-sxm4-80gb:3g.20gb", &["no MIG profile `3g.20gb`", "1g.10gb, 1g.10gb+me, 1g.20gb", "7g.80gb"]),
         ("a100-sxm4-80gb:3g", &["no MIG profile `3g`"]),
-        ("a100-sxm4-80gb:", &["no MIG profile ``", "3g.40gb"]),
+        ("a100-sxm4-80gb:", &["MIG profile behind the colon is empty", "3g.40gb"]),
         ("a100-sxm4-80gb:1c.3g.40gb", &["`1c.3g.40gb`", "a compute instance has no profile"]),
         (
             "h200-sxm-141gb:1g.35gb",

@@ -153,7 +153,7 @@ fn files_and_folders_in_the_wrong_place() {
 #[test]
 fn names_on_standard_error_move_no_cursor() {
     let place = Place::new();
-    for words in [&["analyze", "\u{1b}[2Jevil.toml"][..], &kernel(&["--gpu", "\u{1b}[2J\u{7}x"]), &["\u{1b}[2J"]] {
+    for words in [&["analyze", "\u{1b}[2Jevil.toml"][..], &kernel(&["--gpu", "\u{1b}[2J\u{7}x"])] {
         let said = text(&place.run(words).code(2).get_output().stderr);
         assert!(said.contains(" [2J") && !said.contains(['\u{1b}', '\u{7}']), "{said:?}");
     }
