@@ -290,13 +290,14 @@ mod tests {
                     let plan = planner.plan(shape, reuse);
                     let moved = planner.moved(shape, reuse);
                     let mut fastest = f64::INFINITY;
-                    for tile in &planner.tiles {
-                        let larger = |side: u32, extent: u64| droppable && side > 64 && u64::from(side) >= 2 * extent;
+                    let (tiles, split) = planner.kernels(shape);
+                    for tile in tiles {
+                        let larger = |side: u32, extent: u64| side > 64 && u64::from(side) >= 2 * extent;
                         if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
                             continue;
                         }
                         for splits in SPLITS {
-                            if splits == 1 || planner.may_split(shape, tile, tiles_of(shape, tile), splits) {
+                            if splits == 1 || split && planner.may_split(shape, tile, tiles_of(shape, tile), splits) {
                                 fastest = fastest.min(planner.candidate(shape, &moved, *tile, splits).time);
                             }
                         }
