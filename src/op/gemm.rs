@@ -1,4 +1,4 @@
-//! Matrix products: C[m,n] = A[m,k] B[k,n], `batch` times. A are the activations, B the weights.
+//! Matrix products: `C[m,n] = A[m,k] B[k,n]`, `batch` times. A are the activations, B the weights.
 
 mod bound;
 mod plan;
