@@ -103,7 +103,14 @@ pub struct Predictor<'a> {
 
 struct Known {
     gpu: Gpu,
-    planners: Vec<(DataType, bool, Result<(Planner, Pipe), PrecisionError>)>,
+    planners: Vec<Made>,
+}
+
+/// The planner of a type, or why the GPU has none.
+struct Made {
+    data: DataType,
+    sparse: bool,
+    planner: Result<(Planner, Pipe), PrecisionError>,
 }
 
 impl<'a> Predictor<'a> {
@@ -144,9 +151,9 @@ impl<'a> Predictor<'a> {
         if gpu.is_cpu() {
             return Err(PredictError::Cpu { name: gpu.name.clone() });
         }
-        let wanted = |p: &(DataType, bool, _)| p.0 == request.data && p.1 == request.sparse;
+        let wanted = |made: &Made| made.data == request.data && made.sparse == request.sparse;
         let index = planners.iter().position(wanted).unwrap_or_else(|| {
-            let made = Precision::new(gpu, request.data, request.sparse).and_then(|precision| {
+            let planner = Precision::new(gpu, request.data, request.sparse).and_then(|precision| {
                 let lacks = || PrecisionError::NoUnit {
                     gpu: gpu.name.clone(),
                     wanted: precision.pipe.label(),
@@ -154,10 +161,10 @@ impl<'a> Predictor<'a> {
                 };
                 Ok((Planner::new(gpu, precision).ok_or_else(lacks)?, precision.pipe))
             });
-            planners.push((request.data, request.sparse, made));
+            planners.push(Made { data: request.data, sparse: request.sparse, planner });
             planners.len() - 1
         });
-        let (planner, pipe) = planners[index].2.as_ref().map_err(Clone::clone)?;
+        let (planner, pipe) = planners[index].planner.as_ref().map_err(Clone::clone)?;
         Ok(answer(gpu, planner, *pipe, protocol, request))
     }
 }
