@@ -10,7 +10,7 @@ use wavecast::{
         figures::{SweepRequest, sweep_figure},
     },
     gpu::DataType,
-    op::gemm::{Force, Over, Precision, Range, Request, Reuse, Shape, product},
+    op::gemm::{Force, Over, Precision, Range, Request, Reuse, Shape, product, quantisation},
     report::{KernelReport, Report},
     time::Timing,
 };
@@ -33,7 +33,7 @@ fn size(u: &mut Unstructured) -> Result<u64> {
     match u.int_in_range(0..=7)? {
         0 => u.arbitrary(),
         1 => u.int_in_range(1..=1 << 32),
-        2 => Ok(1),
+        2 => Ok([1, 1, 1 << 39, 1 << 40, u64::MAX][u.choose_index(5)?]),
         _ => u.int_in_range(1..=1 << 14),
     }
 }
@@ -70,9 +70,15 @@ fuzz_target!(|input: Input| {
         Err(error) => return drop(said(error)),
     };
     let Input { sparse, reuse, force, timing, over, .. } = input;
-    match product(gpu, &Request { shape, input: input.data, sparse, reuse, force, timing }) {
+    let request = Request { shape, input: input.data, sparse, reuse, force, timing };
+    match product(gpu, &request) {
         Ok(found) => {
             check_analysis(&found.analysis);
+            match quantisation(gpu, &request, &found.precision) {
+                Ok(Some(pass)) => check_analysis(&pass),
+                Ok(None) => {}
+                Err(error) => drop(said(error)),
+            }
             assert!(found.plan.time.is_finite() && found.plan.time > 0.0, "{:?}", found.plan);
             assert!(!found.choices.is_empty());
             let mut row = KernelReport::from_analysis(&found.analysis);

@@ -39,6 +39,14 @@ pub enum ShapeError {
         /// Its letter.
         dimension: &'static str,
     },
+    /// A dimension longer than any memory.
+    #[error("{dimension} = {value}: at most 2^40 are taken")]
+    Long {
+        /// Its letter.
+        dimension: &'static str,
+        /// The value as given.
+        value: u64,
+    },
     /// More operations than years of any GPU.
     #[error("{batch} x {m} x {n} x {k} is {flop:e} operations; at most 1e24 are taken")]
     Huge {
@@ -55,15 +63,21 @@ pub enum ShapeError {
     },
 }
 
+/// Longest dimension: sums of a few of them stay far from 2^64.
+const LONGEST: u64 = 1 << 40;
+
 impl Shape {
     /// A checked shape.
     ///
     /// # Errors
-    /// A dimension is 0, or there are more than 1e24 operations.
+    /// A dimension is 0 or above 2^40, or there are more than 1e24 operations.
     pub fn new(batch: u64, m: u64, n: u64, k: u64) -> Result<Self, ShapeError> {
         for (dimension, value) in [("batch", batch), ("m", m), ("n", n), ("k", k)] {
             if value == 0 {
                 return Err(ShapeError::Zero { dimension });
+            }
+            if value > LONGEST {
+                return Err(ShapeError::Long { dimension, value });
             }
         }
         let shape = Self { batch, m, n, k };

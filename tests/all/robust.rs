@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use wavecast::{
     analysis::{Analysis, analyse},
-    gpu::{Catalog, Limits, Sm},
+    gpu::{Catalog, DataType, Limits, Sm},
     kernel::{Kernel, Level},
     occupancy::{
         Resources, advice,
@@ -14,6 +14,7 @@ use wavecast::{
         occupancy,
         warpgroups::redistribution,
     },
+    op::gemm::{Force, Precision, Request, Reuse, Shape, quantisation},
     report::{KernelReport, Report, csv, json},
     scenario::{Scenario, embedded_named},
     time::Timing,
@@ -111,6 +112,22 @@ fn register_counts_beyond_any_thread_neither_overflow_nor_hang() {
     let steps = advice::next_steps(&vega, &asked, &found);
     assert_eq!((found.blocks_per_sm, steps.len()), (0, 1), "{steps:?}");
     assert!(steps[0].at_most > 16 && steps[0].blocks_per_sm > 0, "{steps:?}");
+}
+
+#[test]
+fn a_product_longer_than_any_memory_is_refused() {
+    let place = Place::new();
+    for sizes in [["18446744073709551615", "1", "1"], ["1", "1", "1099511627777"]] {
+        place.refused(&[&["gemm"], &sizes[..]].concat(), &["at most 2^40"]);
+    }
+    let shape = Shape::new(1 << 39, 1 << 39, 1, 1).unwrap();
+    let force = Force::default();
+    let (input, reuse, timing) = (DataType::Fp8, Reuse::Cold, Timing::Device);
+    let request = Request { shape, input, sparse: false, reuse, force, timing };
+    let h100 = gpu("h100-sxm5-80gb");
+    let precision = Precision::new(&h100, input, false).unwrap();
+    let refused = quantisation(&h100, &request, &precision).unwrap_err();
+    assert!(refused.to_string().contains("302231454903657293676544x1"), "{refused}");
 }
 
 #[test]

@@ -33,7 +33,12 @@ pub fn quantisation(gpu: &Gpu, request: &Request, precision: &Precision) -> Resu
         Reuse::ColdWeights | Reuse::Warm | Reuse::Rotated(_) => Some(Bytes(read + write)),
     };
     let kernel = Kernel {
-        name: format!("quantise {}x{} to {}", shape.batch * shape.m, shape.k, request.input.name()),
+        name: format!(
+            "quantise {}x{} to {}",
+            u128::from(shape.batch) * u128::from(shape.m),
+            shape.k,
+            request.input.name()
+        ),
         resources: Resources { threads_per_block: THREADS, registers_per_thread: 32, ..Resources::default() },
         operations: vec![(Pipe::Vector(DataType::Fp32), Flops(elements * OPERATIONS))],
         warp_instructions: None,
