@@ -267,7 +267,7 @@ mod tests {
         ] {
             assert_eq!(request(row).unwrap_err(), expected);
         }
-        let huge = request("T4,gemm,fp16,18446744073709551615,9999999999,9999999999,1,,").unwrap_err();
+        let huge = request("T4,gemm,fp16,1000000000000,9999999999,9999999999,1,,").unwrap_err();
         assert!(huge.contains("at most 1e24"), "{huge}");
         assert!(request("T4,gemm,fp16,,1,1,1,,weight_copies=0").unwrap_err().contains("weight_copies=COUNT"));
     }
