@@ -79,7 +79,7 @@ fn sweeps_that_cannot_be_drawn() {
         place.refused(&[&gemm, words].concat(), says);
     }
     place.refused(&["chart", "gemm", "64", "64", "64", "--over", "q"], &["`q`", "batch"]);
-    place.refused(&["chart", "gemm", "9", "99999", "99999", "--over", "m", "--range", "1:999999999999999"], &["1e24"]);
+    place.refused(&["chart", "gemm", "9", "9999999", "9999999", "--over", "m", "--range", "1:999999999999"], &["1e24"]);
     place.refused(&["chart", "gemm", "0", "64", "64", "--over", "n"], &["m = 0"]);
     let sides = ["8", "16", "32", "64", "96", "128", "160"].map(|side| format!("64x{side}"));
     let seven: Vec<&str> = sides.iter().flat_map(|tile| ["--tile", tile.as_str()]).collect();
