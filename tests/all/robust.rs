@@ -1,4 +1,4 @@
-//! What fuzzing found, from minimised inputs, and laws for damaged files: an answer or a refusal, never a panic, a hang,
+//! What fuzzing and reading the code for it found, and laws for damaged files: an answer or a refusal, never a panic, a hang,
 //! gigabytes or a number that is none.
 
 use std::sync::LazyLock;
