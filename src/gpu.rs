@@ -16,7 +16,9 @@ mod target;
 
 use serde::Deserialize;
 
-pub use calibration::{Band, Calibration, Constants, ConstantsOf, Pipeline, Protocol, Tiled};
+pub use calibration::{
+    Band, Calibration, Constants, ConstantsOf, DataKind, Pipeline, Protocol, RandomData, TensorPower, Tiled,
+};
 pub use catalog::{Catalog, Deviation};
 pub use compute_unit::{Accumulation, CuLimits, VectorRegisters, WorkgroupMode};
 pub use limits::{ComputeCapability, SmLimits};

@@ -61,11 +61,7 @@ pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
         .into_iter()
         .filter_map(|pipe| {
             let peak = gpu.peak(pipe)? * scale(gpu.clock(pipe));
-            let share = match pipe {
-                Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
-                Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_vector,
-            };
-            Some(Ceiling { pipe: Some(pipe), label: pipe.label(), peak, sustained: peak * share })
+            Some(Ceiling { pipe: Some(pipe), label: pipe.label(), peak, sustained: peak * gpu.calibration.sustained(pipe) })
         })
         .collect();
     if let Some(sm) = gpu.limits.sm() {

@@ -219,13 +219,12 @@ fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
     let body = p_sum(&side, p);
     let total = time(|r| r == Resource::Fixed) + time(|r| r == Resource::Split) + body;
     // Long tensor kernels lose clock to power: t (1 + pw u t / (t + 3 ms)), u = share of the math term.
-    let tensor = time(|r| matches!(r, Resource::Pipe(Pipe::Tensor { .. })));
+    let is_tensor = |r: Resource| matches!(r, Resource::Pipe(Pipe::Tensor { .. }));
+    let tensor = time(is_tensor);
     // The output of a matrix product keeps its SM at work as its math does, be it on tensor cores or vector units.
-    let (busy, most) = match (time(|r| r == Resource::Store).get() > 0.0, tensor.get() > 0.0) {
-        (true, true) => (compute, gpu.calibration.power_droop),
-        (true, false) => (compute, gpu.calibration.sgemm_droop),
-        (false, _) => (tensor, gpu.calibration.power_droop),
-    };
+    let busy = if time(|r| r == Resource::Store).get() > 0.0 { compute } else { tensor };
+    let pipes = terms.iter().filter_map(|t| if let Resource::Pipe(pipe) = t.resource { Some(pipe) } else { None });
+    let most = pipes.max_by_key(|pipe| is_tensor(Resource::Pipe(*pipe))).map_or(0.0, |p| gpu.calibration.droop(p));
     let share = if total.get() > 0.0 { (busy / total).min(1.0) } else { 0.0 };
     let droop = most * share * (total / (total + DROOP_TIME));
     (total * (1.0 + droop), droop)

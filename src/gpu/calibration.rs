@@ -1,9 +1,12 @@
 //! The measured constants of the time model, and whose they are. The theoretical roofline never uses them.
 
+mod file;
+
 use serde::Deserialize;
 
-use super::{ComputeCapability, GpuError, Limits, range::factor};
-use crate::units::{BytesPerCycle, Cycles, Seconds};
+use super::Pipe;
+use crate::units::{BytesPerCycle, Cycles, JoulesPerFlop, Seconds, Watts};
+pub(super) use file::{CalibrationFile, OwnConstants};
 
 /// Constants that all GPUs share; each was fitted once, see `gpus/calibration.toml`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -42,28 +45,6 @@ pub struct Constants {
     /// Time that the host adds to a launch in a stream, where it is asked for.
     pub launch_overhead: Seconds,
     /// How they were obtained.
-    pub source: String,
-}
-
-/// Constants of a GPU or an architecture family, as written; absent ones come from the next wider owner.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct OwnConstants {
-    pub sustained_tensor: Option<f64>,
-    pub sustained_vector: Option<f64>,
-    pub dram_efficiency: Option<f64>,
-    pub power_droop: Option<f64>,
-    pub fixed_factor: Option<f64>,
-    pub sm_stream: Option<BytesPerCycle>,
-    pub tensor_energy: Option<crate::units::JoulesPerFlop>,
-    pub tiled: Option<Tiled>,
-    pub sustained_sgemm: Option<f64>,
-    pub sgemm_droop: Option<f64>,
-    pub sgemm_tiles: Option<Vec<[u32; 2]>>,
-    pub batched_sgemm_tiles: Option<Vec<[u32; 2]>>,
-    pub band: Option<Band>,
-    pub band_sgemm: Option<Band>,
-    pub data: Option<String>,
     pub source: String,
 }
 
@@ -113,6 +94,69 @@ impl Band {
     }
 }
 
+/// What the operands hold: numbers that switch more bits draw more power, and long products lose clock to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataKind {
+    /// Random numbers, as weights and activations of a trained model are.
+    #[default]
+    Random,
+    /// Memory that was never written, or zeros: many benchmarks.
+    Uninitialised,
+}
+
+impl DataKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Random, Self::Uninitialised];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Uninitialised => "uninitialised",
+        }
+    }
+}
+
+impl std::str::FromStr for DataKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.word() == text);
+        found.ok_or_else(|| format!("`{text}` is no kind of data: random or uninitialised"))
+    }
+}
+
+/// What random data change where the constants were fitted to uninitialised ones.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomData {
+    /// Factor on the sustained share of the tensor peak.
+    pub sustained: f64,
+    /// Power droop (pw) instead of the fitted one.
+    pub droop: f64,
+}
+
+/// What the power limit of a board leaves of the tensor peak.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorPower {
+    /// Energy of one 16-bit operation on random data, the board's idle power included.
+    pub energy: JoulesPerFlop,
+    /// Rate of kernels below a millisecond over the rate that the limit sustains for seconds.
+    pub burst: f64,
+    /// Share of the peak that no power lifts: issue.
+    pub limit: f64,
+}
+
+impl TensorPower {
+    /// Share of a peak (operations per second) that short kernels reach under a power limit:
+    /// min(limit, burst x power / (energy x peak)).
+    pub fn share(&self, power: Watts, peak: crate::units::FlopsPerSecond) -> f64 {
+        (self.burst * (power / self.energy / peak)).min(self.limit)
+    }
+}
+
 /// How a source of measured times measured: what was in L2, and what the clock saw besides the kernel.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,6 +171,9 @@ pub struct Protocol {
     pub weight_copies: u32,
     /// Time of a launch on the host, where it is inside the measured times.
     pub launch_overhead: Option<Seconds>,
+    /// What the operands held.
+    #[serde(default)]
+    pub data: DataKind,
     /// How this is known.
     pub basis: String,
 }
@@ -139,32 +186,6 @@ pub enum Pipeline {
     Classic,
     /// A block per SM that takes tiles one after the other, loads by the TMA unit.
     Persistent,
-}
-
-/// A family: the GPUs that share constants where they have none of their own.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Family {
-    pub name: String,
-    #[serde(default)]
-    pub compute_capabilities: Vec<ComputeCapability>,
-    #[serde(default)]
-    pub gfx: Vec<String>,
-    pub constants: OwnConstants,
-}
-
-/// The whole calibration file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CalibrationFile {
-    #[serde(rename = "schema")]
-    _schema: u32,
-    pub shared: Constants,
-    pub default: OwnConstants,
-    pub family: Vec<Family>,
-    #[serde(default)]
-    pub protocol: Vec<Protocol>,
-    pub band: Bands,
 }
 
 /// How much wider a band is where nobody measured.
@@ -208,7 +229,7 @@ impl std::fmt::Display for ConstantsOf {
 pub struct Calibration {
     /// Constants shared by all GPUs.
     pub constants: Constants,
-    /// Sustained share of the tensor peak (phi), 0 to 1.
+    /// Sustained share of the tensor peak (phi) for the data of the fit, 0 to 1; [`Self::sustained`] knows the data.
     pub sustained_tensor: f64,
     /// Sustained share of the vector peak, 0 to 1.
     pub sustained_vector: f64,
@@ -218,10 +239,16 @@ pub struct Calibration {
     pub fixed_factor: f64,
     /// Largest stream that one SM can pull.
     pub sm_stream: BytesPerCycle,
-    /// Power droop of long math-bound kernels (pw).
+    /// Power droop of long math-bound kernels (pw) for the data of the fit; [`Self::droop`] knows the data.
     pub power_droop: f64,
-    /// Energy of one 16-bit tensor operation, where known: the sustained rate under another power limit follows from it.
-    pub tensor_energy: Option<crate::units::JoulesPerFlop>,
+    /// What a power limit leaves of the tensor peak, where known.
+    pub tensor_power: Option<TensorPower>,
+    /// What random data change; absent where the constants hold for any data.
+    pub random: Option<RandomData>,
+    /// What the operands hold.
+    pub data: DataKind,
+    /// Whether the sustained share of the tensor peak follows from the board's power, for want of a measurement.
+    pub by_power: bool,
     /// How tiled kernels run.
     pub tiled: Tiled,
     /// Share of the vector peak that a large matrix product holds.
@@ -260,87 +287,46 @@ const CLASSIC: Tiled = Tiled {
 
 impl Calibration {
     /// How the tiled kernels of a unit run. Those of vector units load through their threads on every family.
-    pub fn tiled_of(&self, pipe: super::Pipe) -> Tiled {
+    pub fn tiled_of(&self, pipe: Pipe) -> Tiled {
         match pipe {
-            super::Pipe::Tensor { .. } => self.tiled,
+            Pipe::Tensor { .. } => self.tiled,
             _ => CLASSIC,
         }
     }
-}
 
-impl CalibrationFile {
-    /// A GPU's own constants, completed by its family's and the default's.
-    pub fn resolve(&self, limits: &Limits, own: Option<&OwnConstants>) -> Result<Calibration, GpuError> {
-        let family = self.family.iter().find(|f| match limits {
-            Limits::Sm(sm) => f.compute_capabilities.contains(&sm.compute_capability),
-            Limits::Cu(cu) => f.gfx.contains(&cu.gfx),
-            Limits::Core => false,
-        });
-        let owners: Vec<&OwnConstants> =
-            own.into_iter().chain(family.map(|f| &f.constants)).chain([&self.default]).collect();
-        let of = match (own, family) {
-            (Some(o), _) if o.dram_efficiency.is_some() || o.sustained_tensor.is_some() => ConstantsOf::Gpu,
-            (_, Some(family)) => ConstantsOf::Family(family.name.clone()),
-            _ => ConstantsOf::Datasheet,
-        };
-        let of_sgemm = match (own, family) {
-            (Some(o), _) if o.sustained_sgemm.is_some() => ConstantsOf::Gpu,
-            (_, Some(family)) if family.constants.sustained_sgemm.is_some() => ConstantsOf::Family(family.name.clone()),
-            _ => ConstantsOf::Datasheet,
-        };
-        let source = match &of {
-            ConstantsOf::Gpu => own.map(|o| o.source.clone()),
-            ConstantsOf::Family(_) => family.map(|f| f.constants.source.clone()),
-            ConstantsOf::Datasheet | ConstantsOf::User => None,
-        };
-        let pick = |field: &'static str, get: fn(&OwnConstants) -> Option<f64>, most: f64| {
-            let value = owners.iter().find_map(|o| get(o)).unwrap_or(1.0);
-            if value != 0.0 || !field.ends_with("droop") {
-                factor(&format!("calibration.{field}"), value, most)?;
-            }
-            Ok::<f64, GpuError>(value)
-        };
-        let constants = match limits {
-            Limits::Sm(_) | Limits::Cu(_) => self.shared.clone(),
-            // A CPU has its roofline alone: perfect overlap, and none of the costs of a launch but a cycle.
-            Limits::Core => Constants {
-                overlap_exponent: f64::INFINITY,
-                fixed: Cycles(1.0),
-                block_turnaround: Cycles(0.0),
-                launch_overhead: Seconds(0.0),
-                ..self.shared.clone()
-            },
-        };
-        let band = |get: fn(&OwnConstants) -> Option<Band>, of: &ConstantsOf| match (
-            own.and_then(get),
-            owners.iter().find_map(|o| get(o)),
-        ) {
-            (Some(own), _) => own,
-            (None, Some(family)) if *of == ConstantsOf::Gpu => family,
-            (None, Some(family)) => family.widened(self.band.other_gpu),
-            (None, None) => self.band.unmeasured,
-        };
-        let (tensor_band, sgemm_band) = (band(|o| o.band, &of), band(|o| o.band_sgemm, &of_sgemm));
-        Ok(Calibration {
-            constants,
-            sustained_tensor: pick("sustained_tensor", |o| o.sustained_tensor, 1.0)?,
-            sustained_vector: pick("sustained_vector", |o| o.sustained_vector, 1.0)?,
-            dram_efficiency: pick("dram_efficiency", |o| o.dram_efficiency, 1.0)?,
-            fixed_factor: pick("fixed_factor", |o| o.fixed_factor, 10.0)?,
-            power_droop: pick("power_droop", |o| o.power_droop, 1.0)?,
-            sm_stream: owners.iter().find_map(|o| o.sm_stream).unwrap_or(BytesPerCycle(20.0)),
-            tensor_energy: owners.iter().find_map(|o| o.tensor_energy),
-            tiled: owners.iter().find_map(|o| o.tiled).unwrap_or(CLASSIC),
-            sustained_sgemm: pick("sustained_sgemm", |o| o.sustained_sgemm, 1.0)?,
-            sgemm_droop: pick("sgemm_droop", |o| o.sgemm_droop, 1.0)?,
-            sgemm_tiles: owners.iter().find_map(|o| o.sgemm_tiles.clone()).unwrap_or_default(),
-            batched_sgemm_tiles: owners.iter().find_map(|o| o.batched_sgemm_tiles.clone()).unwrap_or_default(),
-            band: tensor_band,
-            band_sgemm: sgemm_band,
-            band_uncalibrated: self.band.uncalibrated,
-            of,
-            of_sgemm,
-            source: source.unwrap_or_else(|| self.default.source.clone()),
-        })
+    fn as_random(&self) -> Option<RandomData> {
+        self.random.filter(|_| self.data == DataKind::Random)
+    }
+
+    /// Sustained share of the peak of a unit, 0 to 1.
+    pub fn sustained(&self, pipe: Pipe) -> f64 {
+        match pipe {
+            Pipe::Tensor { .. } => self.sustained_tensor * self.as_random().map_or(1.0, |random| random.sustained),
+            Pipe::Vector(_) | Pipe::Special => self.sustained_vector,
+        }
+    }
+
+    /// The same of matrix products.
+    pub fn sustained_product(&self, pipe: Pipe) -> f64 {
+        match pipe {
+            Pipe::Tensor { .. } => self.sustained(pipe),
+            Pipe::Vector(_) | Pipe::Special => self.sustained_sgemm,
+        }
+    }
+
+    /// Power droop of long kernels of tensor cores, and of long matrix products of the other units.
+    pub fn droop(&self, pipe: Pipe) -> f64 {
+        match pipe {
+            Pipe::Tensor { .. } => self.as_random().map_or(self.power_droop, |random| random.droop),
+            Pipe::Vector(_) | Pipe::Special => self.sgemm_droop,
+        }
+    }
+
+    /// Whose constants a unit has.
+    pub fn of_unit(&self, pipe: Pipe) -> &ConstantsOf {
+        match pipe {
+            Pipe::Tensor { .. } => &self.of,
+            Pipe::Vector(_) | Pipe::Special => &self.of_sgemm,
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{
     range::{count, positive, share},
     read::{GpuFile, Kind, Tables},
 };
-use crate::units::{Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, JoulesPerFlop, Watts};
+use crate::units::{Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Watts};
 
 /// Checks a file and resolves what it leaves to the tables beside it.
 pub(super) fn meant(
@@ -70,8 +70,14 @@ pub(super) fn meant(
     if overrides.iter().any(|o| o.key.starts_with("calibration.")) {
         gpu.calibration.of = ConstantsOf::User;
     }
-    if let (true, Some(power)) = (overrides.iter().any(|o| o.key == "power"), gpu.power) {
-        follow_power(&mut gpu, power, rated_power);
+    let named = |keys: &[&str]| overrides.iter().any(|o| keys.contains(&o.key.as_str()));
+    if named(&["calibration.sustained_tensor", "calibration.power_droop"]) {
+        // What the user says holds for the user's data.
+        gpu.calibration.random = None;
+    }
+    if let Some(power) = gpu.power {
+        let own = file.calibration.is_some_and(|own| own.sustained_tensor.is_some());
+        follow_power(&mut gpu, power, rated_power, own, named(&["power"]));
     }
     Ok(gpu)
 }
@@ -101,7 +107,7 @@ fn figures(file: &GpuFile) -> Result<(), GpuError> {
         ("latency.l2", cycles(|l| l.l2)),
         ("latency.dram", cycles(|l| l.dram)),
         ("calibration.sm_stream", own.and_then(|c| c.sm_stream).map(BytesPerCycle::get)),
-        ("calibration.tensor_energy", own.and_then(|c| c.tensor_energy).map(JoulesPerFlop::get)),
+        ("calibration.tensor_power.energy", own.and_then(|c| c.tensor_power).map(|p| p.energy.get())),
     ] {
         positive(field, figure)?;
     }
@@ -166,15 +172,26 @@ fn limits(file: &GpuFile, tables: &Tables) -> Result<Limits, GpuError> {
 /// The rule was tested from this share of the board's own limit on.
 const LEAST_TESTED_POWER: f64 = 0.6;
 
-/// The sustained tensor rate under another power limit: P / (energy per operation x peak).
-fn follow_power(gpu: &mut Gpu, power: Watts, rated: Option<Watts>) {
+/// The sustained tensor rate by the board's power: of a GPU without a measurement of its own in place of its family's,
+/// of one with a measurement where a what-if changes the limit.
+fn follow_power(gpu: &mut Gpu, power: Watts, rated: Option<Watts>, own: bool, changed: bool) {
     let bf16 = Pipe::Tensor { input: DataType::Bf16, accumulate: DataType::Fp32, sparse: false };
-    let (Some(energy), Some(peak)) = (gpu.calibration.tensor_energy, gpu.peak(bf16)) else {
-        gpu.changes.push("power: no energy per operation is known for this GPU, so the time does not follow it".into());
+    let (Some(rule), Some(peak)) = (gpu.calibration.tensor_power, gpu.peak(bf16)) else {
+        if changed {
+            let text = "power: no energy per operation is known for this GPU, so the time does not follow it";
+            gpu.changes.push(text.into());
+        }
         return;
     };
-    gpu.calibration.sustained_tensor = gpu.calibration.sustained_tensor.min(power / energy / peak);
-    if let Some(rated) = rated.filter(|rated| power / *rated < LEAST_TESTED_POWER) {
+    let share = rule.share(power, peak);
+    if own {
+        let before = rated.map_or(share, |rated| rule.share(rated, peak));
+        gpu.calibration.sustained_tensor *= (share / before).min(1.0);
+    } else {
+        gpu.calibration.sustained_tensor = share;
+        gpu.calibration.by_power = true;
+    }
+    if let Some(rated) = rated.filter(|rated| changed && power / *rated < LEAST_TESTED_POWER) {
         gpu.changes.push(format!("power: below 60 % of the board's {rated} the rule is untested"));
     }
 }

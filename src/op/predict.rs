@@ -7,7 +7,7 @@ use super::{
     table::{Request, RowError, Timing},
 };
 use crate::{
-    gpu::{Band, Catalog, ConstantsOf, DataType, Gpu, GpuError, Pipe, Protocol},
+    gpu::{Band, Catalog, ConstantsOf, DataKind, DataType, Gpu, GpuError, Pipe, Protocol},
     time::Bound,
     units::Seconds,
 };
@@ -106,10 +106,9 @@ struct Known {
     planners: Vec<Made>,
 }
 
-/// The planner of a type, or why the GPU has none.
+/// The planner of a type and what its operands hold, or why the GPU has none.
 struct Made {
-    data: DataType,
-    sparse: bool,
+    key: (DataType, bool, DataKind),
     planner: Result<(Planner, Pipe), PrecisionError>,
 }
 
@@ -151,8 +150,10 @@ impl<'a> Predictor<'a> {
         if gpu.is_cpu() {
             return Err(PredictError::Cpu { name: gpu.name.clone() });
         }
-        let wanted = |made: &Made| made.data == request.data && made.sparse == request.sparse;
-        let index = planners.iter().position(wanted).unwrap_or_else(|| {
+        let content = request.content.or(protocol.map(|p| p.data)).unwrap_or_default();
+        let key = (request.data, request.sparse, content);
+        let index = planners.iter().position(|made| made.key == key).unwrap_or_else(|| {
+            gpu.calibration.data = content;
             let planner = Precision::new(gpu, request.data, request.sparse).and_then(|precision| {
                 let lacks = || PrecisionError::NoUnit {
                     gpu: gpu.name.clone(),
@@ -161,7 +162,7 @@ impl<'a> Predictor<'a> {
                 };
                 Ok((Planner::new(gpu, precision).ok_or_else(lacks)?, precision.pipe))
             });
-            planners.push(Made { data: request.data, sparse: request.sparse, planner });
+            planners.push(Made { key, planner });
             planners.len() - 1
         });
         let (planner, pipe) = planners[index].planner.as_ref().map_err(Clone::clone)?;
@@ -215,7 +216,7 @@ fn answer<'a>(
         launch,
         waves: plan.chosen.blocks / planner.slots(&plan.chosen),
         uncalibrated,
-        of: if matches!(pipe, Pipe::Tensor { .. }) { &gpu.calibration.of } else { &gpu.calibration.of_sgemm },
+        of: gpu.calibration.of_unit(pipe),
         peak: machine.peak * machine.sms,
         bandwidth: machine.dram_peak,
     }

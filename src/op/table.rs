@@ -1,7 +1,7 @@
 //! Rows of tables of operations, as written: the columns of measured times, read into typed requests.
 
 use super::gemm::{Shape, ShapeError};
-use crate::gpu::DataType;
+use crate::gpu::{DataKind, DataType};
 
 /// The columns of measured times. Only those that an operation needs must be there.
 pub const COLUMNS: [&str; 21] = [
@@ -95,7 +95,9 @@ pub enum RowError {
         value: String,
     },
     /// A note that steers the prediction and cannot be read.
-    #[error("notes: {key}={value}: write weight_copies=COUNT (1 is the same product again and again) or sparsity=2:4")]
+    #[error(
+        "notes: {key}={value}: write weight_copies=COUNT (1 is the same product again and again), sparsity=2:4, data=random or data=uninitialised"
+    )]
     Note {
         /// The key.
         key: &'static str,
@@ -132,6 +134,8 @@ pub struct Request<'a> {
     pub timing: Timing,
     /// Copies of the weights that take turns, where the notes say so.
     pub weight_copies: Option<u32>,
+    /// What the operands hold, where the notes say so.
+    pub content: Option<DataKind>,
 }
 
 /// Where the columns are.
@@ -230,8 +234,15 @@ impl Columns {
             Some("2:4") => true,
             Some(other) => return Err(RowError::Note { key: "sparsity", value: other.into() }),
         };
+        let content = match note(notes, "data") {
+            None => None,
+            Some(value) => {
+                Some(value.parse().map_err(|_| RowError::Note { key: "data", value: value.into() })?)
+            }
+        };
         let data = data.ok_or_else(|| RowError::DataType { dtype: dtype.into() })?;
-        Ok(Request { source: text("source")?, gpu: text("gpu")?, op, data, sparse, shape, timing, weight_copies })
+        let (source, gpu) = (text("source")?, text("gpu")?);
+        Ok(Request { source, gpu, op, data, sparse, shape, timing, weight_copies, content })
     }
 }
 
@@ -269,6 +280,10 @@ mod tests {
         }
         let huge = request("T4,gemm,fp16,1000000000000,9999999999,9999999999,1,,").unwrap_err();
         assert!(huge.contains("at most 1e24"), "{huge}");
-        assert!(request("T4,gemm,fp16,,1,1,1,,weight_copies=0").unwrap_err().contains("weight_copies=COUNT"));
+        for wrong in ["weight_copies=0", "data=zeros", "sparsity=4:2"] {
+            let error = request(&format!("T4,gemm,fp16,,1,1,1,,{wrong}")).unwrap_err();
+            assert!(error.starts_with(&format!("notes: {wrong}: write weight_copies=COUNT")), "{error}");
+        }
+        assert!(request("T4,gemm,fp16,,1,1,1,,data=uninitialised").unwrap().contains("Some(Uninitialised)"));
     }
 }

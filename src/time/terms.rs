@@ -5,7 +5,7 @@ use super::{
     tiled::{Machine, Work},
 };
 use crate::{
-    gpu::{Gpu, Pipe},
+    gpu::Gpu,
     kernel::{Kernel, Level, Tiled},
     launch::Launch,
     schedule::Schedule,
@@ -122,12 +122,8 @@ fn pipes(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
     let per_sm = shares.busiest / shares.blocks / f64::from(gpu.limits.pairing());
     for (pipe, flops) in &launch.kernel.operations {
         let Some(rate) = gpu.rate(*pipe) else { continue };
-        let sustained = match pipe {
-            Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
-            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_vector,
-        };
         let least = Seconds(flops.get() * per_sm / (rate * gpu.clock(*pipe).get()));
-        terms.push(Term { resource: Resource::Pipe(*pipe), time: least / sustained, least });
+        terms.push(Term { resource: Resource::Pipe(*pipe), time: least / gpu.calibration.sustained(*pipe), least });
     }
 }
 

@@ -60,14 +60,6 @@ impl Machine {
             gpu.calibration.tiled_of(pipe);
         let clock = gpu.clocks.tensor.unwrap_or(gpu.clocks.vector).get();
         let peak = gpu.rate(pipe)? * gpu.clock(pipe).get();
-        let sustained = match pipe {
-            Pipe::Tensor { .. } => gpu.calibration.sustained_tensor,
-            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sustained_sgemm,
-        };
-        let droop = match pipe {
-            Pipe::Tensor { .. } => gpu.calibration.power_droop,
-            Pipe::Vector(_) | Pipe::Special => gpu.calibration.sgemm_droop,
-        };
         let sms = f64::from(gpu.sm.count);
         let dram_peak = gpu.memory.dram.bandwidth.get();
         let dram = dram_peak * gpu.calibration.dram_efficiency;
@@ -75,7 +67,7 @@ impl Machine {
         let halves = if gpu.memory.l2.partitions > 1 { constants.l2_two_partitions } else { 1.0 };
         Some(Self {
             sms,
-            math: peak * sustained,
+            math: peak * gpu.calibration.sustained_product(pipe),
             peak,
             step: constants.loaded_latency.get() / depth,
             feed: port * feed_factor,
@@ -92,7 +84,7 @@ impl Machine {
             small_tile: constants.small_tile,
             quantisation,
             overlap: constants.overlap_exponent,
-            droop,
+            droop: gpu.calibration.droop(pipe),
         })
     }
 

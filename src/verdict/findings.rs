@@ -62,8 +62,11 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
         }
     }
     if bound == Bound::Math {
-        let tensor = launch.kernel.operations.iter().any(|(p, _)| matches!(p, Pipe::Tensor { .. }));
-        let sustained = if tensor { gpu.calibration.sustained_tensor } else { gpu.calibration.sustained_vector };
+        let pipe = launch.kernel.operations.iter().map(|(p, _)| *p);
+        let pipe = pipe.max_by_key(|p| matches!(p, Pipe::Tensor { .. })).unwrap_or(Pipe::Special);
+        let product = launch.kernel.tiled.is_some();
+        let of = &gpu.calibration;
+        let sustained = if product { of.sustained_product(pipe) } else { of.sustained(pipe) };
         if sustained < 0.9 {
             found.push(format!(
                 "the GPU sustains {} % of its datasheet peak (power and issue limits)",
