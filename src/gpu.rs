@@ -17,7 +17,8 @@ mod target;
 use serde::Deserialize;
 
 pub use calibration::{
-    Band, Calibration, Constants, ConstantsOf, DataKind, Pipeline, Protocol, RandomData, TensorPower, Tiled,
+    Band, Calibration, Constants, ConstantsOf, DataKind, Pipeline, Protocol, RandomData, TensorPower, TileSchedule,
+    Tiled,
 };
 pub use catalog::{Catalog, Deviation};
 pub use compute_unit::{Accumulation, CuLimits, VectorRegisters, WorkgroupMode};

@@ -61,7 +61,12 @@ pub fn roofline(gpu: &Gpu, clock: Option<Hertz>) -> Roofline {
         .into_iter()
         .filter_map(|pipe| {
             let peak = gpu.peak(pipe)? * scale(gpu.clock(pipe));
-            Some(Ceiling { pipe: Some(pipe), label: pipe.label(), peak, sustained: peak * gpu.calibration.sustained(pipe) })
+            Some(Ceiling {
+                pipe: Some(pipe),
+                label: pipe.label(),
+                peak,
+                sustained: peak * gpu.calibration.sustained(pipe),
+            })
         })
         .collect();
     if let Some(sm) = gpu.limits.sm() {

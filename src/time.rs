@@ -102,15 +102,29 @@ pub struct Term {
     pub least: Seconds,
 }
 
+/// What the range around an estimate is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// The model's own: from perfect overlap at datasheet rates to no overlap between SMs, memory levels and ports.
+    Overlap,
+    /// Where four of five measured times of such kernels lie; wide where nobody measured them, which is said.
+    Band {
+        /// Why the band is no better known.
+        unmeasured: Option<&'static str>,
+    },
+}
+
 /// The predicted time of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeEstimate {
     /// The estimate.
     pub estimate: Seconds,
-    /// No faster than this: perfect overlap at datasheet rates.
+    /// Low end of the range.
     pub low: Seconds,
-    /// No slower than this within the model: no overlap between SMs, memory levels and ports.
+    /// High end of the range.
     pub high: Seconds,
+    /// What the range is.
+    pub range: Range,
     /// Share by which power lengthens the time of a long tensor kernel, 0 where it does not.
     pub power_droop: f64,
     /// Every resource that takes any time, in the order math, memory, latency.
@@ -193,6 +207,7 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
         estimate: device + overhead,
         low: low + overhead,
         high: high + overhead,
+        range: Range::Overlap,
         power_droop,
         terms: all,
         tail_cost: (1.0 - without_tail / device).max(0.0),

@@ -3,6 +3,7 @@
 mod findings;
 mod whatif;
 
+pub use findings::confidence;
 pub use whatif::{Change, WhatIf};
 
 use crate::{
@@ -49,7 +50,7 @@ pub fn verdict(gpu: &Gpu, launch: &Launch, schedule: &Schedule, time: &TimeEstim
         findings: findings::findings(gpu, launch, schedule, time, bound),
         what_ifs,
         ignored: findings::ignored(gpu, launch),
-        confidence: findings::confidence(gpu, launch),
+        confidence: confidence(gpu, launch, time.range),
     }
 }
 

@@ -70,7 +70,7 @@ fuzz_target!(|input: Input| {
         Err(error) => return drop(said(error)),
     };
     let Input { sparse, reuse, force, timing, over, .. } = input;
-    let request = Request { shape, input: input.data, sparse, reuse, force, timing };
+    let request = Request { sparse, reuse, force, timing, ..Request::new(shape, input.data) };
     match product(gpu, &request) {
         Ok(found) => {
             check_analysis(&found.analysis);

@@ -1,5 +1,7 @@
 //! `gemm`: a matrix product by its shape.
 
+use std::str::FromStr;
+
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
@@ -8,17 +10,35 @@ use super::{
     show::{self, Outcome},
 };
 use crate::{
-    gpu::DataType,
-    op::gemm::{Force, Request, Reuse, Shape, ShapeError, product, quantisation},
+    gpu::{DataKind, DataType, TileSchedule},
+    op::gemm::{Force, Groups, Products, Request, Reuse, Shape, product, quantisation},
     report::RowError,
     time::Timing,
 };
 
+/// Rows of a product, or of each product of a grouped one.
+#[derive(Clone, Debug)]
+pub struct Heights(Vec<u64>);
+
+impl FromStr for Heights {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let height = |part: &str| {
+            part.trim()
+                .parse()
+                .map_err(|_| format!("`{part}` is no whole number from 1 up; several are joined by commas"))
+        };
+        Ok(Self(text.split(',').map(height).collect::<Result<_, _>>()?))
+    }
+}
+
 /// A product by its shape.
 #[derive(ClapArgs, Clone, Debug)]
 pub struct ShapeArgs {
-    /// Rows of A and C
-    m: u64,
+    /// Rows of A and C; of a grouped product the rows of each, joined by commas
+    #[arg(value_name = "M")]
+    m: Heights,
     /// Columns of B and C
     n: u64,
     /// Columns of A, rows of B
@@ -38,15 +58,35 @@ pub struct ShapeArgs {
     /// The same product again and again: what fits in L2 is there
     #[arg(long)]
     warm: bool,
+    /// What the operands hold: long products of random numbers draw more power and lose clock
+    #[arg(long, value_name = "random|uninitialised", default_value = "random")]
+    pub operands: DataKind,
+    /// How tiles reach the SMs, instead of the way of the GPU's family: a block per tile, or blocks that stay
+    #[arg(long, value_name = "classic|persistent", value_parser = schedule)]
+    pub schedule: Option<TileSchedule>,
     /// So many shares of k instead of the fastest number
     #[arg(long, value_name = "COUNT")]
     pub split: Option<u32>,
 }
 
 impl ShapeArgs {
-    /// The checked shape.
-    pub fn shape(&self) -> Result<Shape, ShapeError> {
-        Shape::new(self.batch, self.m, self.n, self.k)
+    /// The checked shape of equal products.
+    pub fn shape(&self) -> Result<Shape> {
+        match self.m.0[..] {
+            [m] => Ok(Shape::new(self.batch, m, self.n, self.k)?),
+            _ => bail!("M = {} heights: this takes products of one height", self.m.0.len()),
+        }
+    }
+
+    /// The checked shape, and the heights of a grouped product; those of equal ones are left out.
+    fn products(&self) -> Result<(Shape, Vec<u64>)> {
+        if self.m.0.len() == 1 {
+            return Ok((self.shape()?, Vec::new()));
+        }
+        if self.batch > 1 {
+            bail!("--batch {} repeats a product of one height; M names {}", self.batch, self.m.0.len());
+        }
+        Ok((Groups::new(&self.m.0, self.n, self.k)?.outline(), self.m.0.clone()))
     }
 
     /// What L2 holds at the start.
@@ -56,6 +96,14 @@ impl ShapeArgs {
             (_, true) => Reuse::Warm,
             _ => Reuse::ColdWeights,
         }
+    }
+}
+
+fn schedule(text: &str) -> Result<TileSchedule, String> {
+    match text {
+        "classic" => Ok(TileSchedule::Classic),
+        "persistent" => Ok(TileSchedule::Persistent),
+        _ => Err("write classic (a block per tile) or persistent (blocks that stay and take tiles)".into()),
     }
 }
 
@@ -81,18 +129,25 @@ pub struct Args {
 pub fn run(args: Args) -> Result<u8> {
     let catalog = args.gpu.folder.catalog()?;
     let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
+    let (shape, groups) = args.product.products()?;
     let request = Request {
-        shape: args.product.shape()?,
+        shape,
+        groups,
         input: args.product.dtype,
         sparse: args.product.sparse,
         reuse: args.product.reuse(),
+        data: args.product.operands,
         force: Force { tile: args.tile, splits: args.product.split },
+        schedule: args.product.schedule,
         timing: if args.launch_overhead { Timing::Launch } else { Timing::Device },
     };
     let mut outcome = Outcome { assumptions, ..Outcome::default() };
     if request.reuse == Reuse::ColdWeights {
         let text = "weights come from DRAM, activations and output are in L2 as far as they fit (--cold, --warm)";
         outcome.assumptions.push(text.into());
+    }
+    if request.data == DataKind::default() {
+        outcome.assumptions.push("operands of random numbers (--operands)".into());
     }
     for gpu in &gpus {
         match product(gpu, &request) {

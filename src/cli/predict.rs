@@ -57,7 +57,7 @@ pub fn run(args: Args) -> Result<u8> {
         world::note(args.output.quiet, &format!("note: {note}"));
     }
     if summary.uncalibrated > 0 {
-        let text = "rows of a type that was never measured, or whose n or k is no multiple of 32: their bands are wide";
+        let text = "rows of a type or a batch that was never measured, or whose n or k is no multiple of 32: their bands are wide";
         world::note(args.output.quiet, &format!("note: {} {text}", summary.uncalibrated));
     }
     world::note(args.output.quiet, &format!("{} rows, {} not predicted", summary.rows, summary.errors));

@@ -1,12 +1,14 @@
 //! The measured constants of the time model, and whose they are. The theoretical roofline never uses them.
 
 mod file;
+mod power;
 
 use serde::Deserialize;
 
 use super::Pipe;
-use crate::units::{BytesPerCycle, Cycles, JoulesPerFlop, Seconds, Watts};
+use crate::units::{BytesPerCycle, Cycles, Seconds};
 pub(super) use file::{CalibrationFile, OwnConstants};
+pub use power::{DataKind, RandomData, TensorPower};
 
 /// Constants that all GPUs share; each was fitted once, see `gpus/calibration.toml`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -91,69 +93,6 @@ impl Band {
     pub fn widened(&self, by: f64) -> Self {
         let wide = |ratios: [f64; 4]| ratios.map(|ratio| libm::pow(ratio, by));
         Self { low: wide(self.low), high: wide(self.high) }
-    }
-}
-
-/// What the operands hold: numbers that switch more bits draw more power, and long products lose clock to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DataKind {
-    /// Random numbers, as weights and activations of a trained model are.
-    #[default]
-    Random,
-    /// Memory that was never written, or zeros: many benchmarks.
-    Uninitialised,
-}
-
-impl DataKind {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Random, Self::Uninitialised];
-
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Uninitialised => "uninitialised",
-        }
-    }
-}
-
-impl std::str::FromStr for DataKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|kind| kind.word() == text);
-        found.ok_or_else(|| format!("`{text}` is no kind of data: random or uninitialised"))
-    }
-}
-
-/// What random data change where the constants were fitted to uninitialised ones.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RandomData {
-    /// Factor on the sustained share of the tensor peak.
-    pub sustained: f64,
-    /// Power droop (pw) instead of the fitted one.
-    pub droop: f64,
-}
-
-/// What the power limit of a board leaves of the tensor peak.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TensorPower {
-    /// Energy of one 16-bit operation on random data, the board's idle power included.
-    pub energy: JoulesPerFlop,
-    /// Rate of kernels below a millisecond over the rate that the limit sustains for seconds.
-    pub burst: f64,
-    /// Share of the peak that no power lifts: issue.
-    pub limit: f64,
-}
-
-impl TensorPower {
-    /// Share of a peak (operations per second) that short kernels reach under a power limit:
-    /// min(limit, burst x power / (energy x peak)).
-    pub fn share(&self, power: Watts, peak: crate::units::FlopsPerSecond) -> f64 {
-        (self.burst * (power / self.energy / peak)).min(self.limit)
     }
 }
 
@@ -247,6 +186,8 @@ pub struct Calibration {
     pub random: Option<RandomData>,
     /// What the operands hold.
     pub data: DataKind,
+    /// How the tiles of a matrix product are handed out, where it is not left to the family.
+    pub schedule: Option<TileSchedule>,
     /// Whether the sustained share of the tensor peak follows from the board's power, for want of a measurement.
     pub by_power: bool,
     /// How tiled kernels run.
@@ -273,6 +214,19 @@ pub struct Calibration {
     pub source: String,
 }
 
+/// How the tiles of a matrix product reach the SMs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileSchedule {
+    /// A block per tile: SMs that the last wave leaves idle are lost.
+    Classic,
+    /// Blocks that stay and take tiles until none are left, which evens out most of the last wave.
+    Persistent,
+}
+
+/// Share of a partial wave that persistent kernels lose: fitted on Hopper (see its family in `gpus/calibration.toml`), 0.19
+/// to 0.28 on Blackwell.
+const PERSISTENT_QUANTISATION: f64 = 0.2;
+
 /// Kernels of a family of which nothing is known.
 const CLASSIC: Tiled = Tiled {
     pipeline: Pipeline::Classic,
@@ -288,10 +242,13 @@ const CLASSIC: Tiled = Tiled {
 impl Calibration {
     /// How the tiled kernels of a unit run. Those of vector units load through their threads on every family.
     pub fn tiled_of(&self, pipe: Pipe) -> Tiled {
-        match pipe {
-            Pipe::Tensor { .. } => self.tiled,
-            _ => CLASSIC,
-        }
+        let family = if matches!(pipe, Pipe::Tensor { .. }) { self.tiled } else { CLASSIC };
+        let quantisation = match self.schedule {
+            Some(TileSchedule::Classic) => CLASSIC.quantisation,
+            Some(TileSchedule::Persistent) => family.quantisation.min(PERSISTENT_QUANTISATION),
+            None => family.quantisation,
+        };
+        Tiled { quantisation, ..family }
     }
 
     fn as_random(&self) -> Option<RandomData> {

@@ -1,7 +1,10 @@
 //! Matrix products: `C[m,n] = A[m,k] B[k,n]`, `batch` times. A are the activations, B the weights.
 
+mod band;
 mod bound;
+mod explain;
 mod force;
+mod groups;
 mod plan;
 mod precision;
 mod product;
@@ -9,7 +12,9 @@ mod quantise;
 mod sweep;
 mod tiles;
 
+pub use band::{Uncalibrated, band, uncalibrated};
 pub use force::{Force, ForceError};
+pub use groups::{Groups, Products};
 pub use plan::{Candidate, Plan, Planner};
 pub use precision::{Precision, PrecisionError};
 pub use product::{GemmError, Product, Request, kernel, product};

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::{
-    gemm::{Plan, Planner, Precision, PrecisionError, Reuse},
+    gemm::{Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
     table::{Request, RowError, Timing},
 };
 use crate::{
-    gpu::{Band, Catalog, ConstantsOf, DataKind, DataType, Gpu, GpuError, Pipe, Protocol},
+    gpu::{Catalog, ConstantsOf, DataKind, DataType, Gpu, GpuError, Protocol},
     time::Bound,
     units::Seconds,
 };
@@ -68,15 +68,6 @@ pub struct Prediction<'a> {
     pub bandwidth: f64,
 }
 
-/// What no measurement stands behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uncalibrated {
-    /// The data type, or 2:4 sparsity.
-    Type,
-    /// n or k is no multiple of 32.
-    Alignment,
-}
-
 impl Prediction<'_> {
     /// The largest of math, memory (the larger of DRAM and feed) and latency.
     pub fn bound(&self) -> Bound {
@@ -109,7 +100,7 @@ struct Known {
 /// The planner of a type and what its operands hold, or why the GPU has none.
 struct Made {
     key: (DataType, bool, DataKind),
-    planner: Result<(Planner, Pipe), PrecisionError>,
+    planner: Result<Planner, PrecisionError>,
 }
 
 impl<'a> Predictor<'a> {
@@ -160,23 +151,17 @@ impl<'a> Predictor<'a> {
                     wanted: precision.pipe.label(),
                     available: "other types".into(),
                 };
-                Ok((Planner::new(gpu, precision).ok_or_else(lacks)?, precision.pipe))
+                Planner::new(gpu, precision).ok_or_else(lacks)
             });
             planners.push(Made { key, planner });
             planners.len() - 1
         });
-        let (planner, pipe) = planners[index].planner.as_ref().map_err(Clone::clone)?;
-        Ok(answer(gpu, planner, *pipe, protocol, request))
+        let planner = planners[index].planner.as_ref().map_err(Clone::clone)?;
+        Ok(answer(gpu, planner, protocol, request))
     }
 }
 
-fn answer<'a>(
-    gpu: &'a Gpu,
-    planner: &Planner,
-    pipe: Pipe,
-    protocol: Option<&Protocol>,
-    request: &Request,
-) -> Prediction<'a> {
+fn answer<'a>(gpu: &'a Gpu, planner: &Planner, protocol: Option<&Protocol>, request: &Request) -> Prediction<'a> {
     let reuse = match request.weight_copies.or(protocol.map(|p| p.weight_copies)) {
         None => Reuse::ColdWeights,
         Some(1) => Reuse::Warm,
@@ -190,33 +175,22 @@ fn answer<'a>(
         of_source.unwrap_or(gpu.calibration.constants.launch_overhead).get()
     });
     let time = plan.time + launch.unwrap_or(0.0);
-    let uncalibrated = match request.data {
-        DataType::Fp16 | DataType::Bf16 | DataType::Fp32 if !request.sparse => {
-            let aligned = request.shape.n.is_multiple_of(32) && request.shape.k.is_multiple_of(32);
-            (!aligned && matches!(pipe, Pipe::Tensor { .. })).then_some(Uncalibrated::Alignment)
-        }
-        _ => Some(Uncalibrated::Type),
-    };
-    let band = match (uncalibrated, pipe) {
-        (Some(_), _) => &gpu.calibration.band_uncalibrated,
-        (None, Pipe::Tensor { .. }) => &gpu.calibration.band,
-        (None, _) => &gpu.calibration.band_sgemm,
-    };
-    let regime = Band::regime(Seconds(time));
+    let precision = planner.precision();
+    let (low, high) = band(gpu, precision, request.shape, Seconds(time));
     let few = if parts.ports > parts.dram { parts.ports } else { 0.0 };
     Prediction {
         gpu,
         plan,
         time,
-        band: (time * band.low[regime], time * band.high[regime]),
+        band: (low.get(), high.get()),
         math: parts.math + parts.store,
         dram: parts.dram,
         feed: parts.feed,
         latency: parts.fixed + parts.split + parts.latency + few,
         launch,
         waves: plan.chosen.blocks / planner.slots(&plan.chosen),
-        uncalibrated,
-        of: gpu.calibration.of_unit(pipe),
+        uncalibrated: uncalibrated(precision, request.shape),
+        of: gpu.calibration.of_unit(precision.pipe),
         peak: machine.peak * machine.sms,
         bandwidth: machine.dram_peak,
     }

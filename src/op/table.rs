@@ -236,9 +236,7 @@ impl Columns {
         };
         let content = match note(notes, "data") {
             None => None,
-            Some(value) => {
-                Some(value.parse().map_err(|_| RowError::Note { key: "data", value: value.into() })?)
-            }
+            Some(value) => Some(value.parse().map_err(|_| RowError::Note { key: "data", value: value.into() })?),
         };
         let data = data.ok_or_else(|| RowError::DataType { dtype: dtype.into() })?;
         let (source, gpu) = (text("source")?, text("gpu")?);

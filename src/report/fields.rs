@@ -122,8 +122,8 @@ record! {
         choices: Vec<String>, "sentences", "The kernel chosen for a matrix product and the next best, fastest first";
         sizes: Vec<String>, "sentences", "What nearby sizes of a matrix product would cost";
         time_us: Option<f64>, "us", "Estimated time";
-        low_us: Option<f64>, "us", "Estimate with perfect overlap at datasheet rates";
-        high_us: Option<f64>, "us", "Estimate without overlap between SMs, memory levels and ports";
+        low_us: Option<f64>, "us", "Low end of the range: perfect overlap at datasheet rates; of matrix products the 80 % band";
+        high_us: Option<f64>, "us", "High end of the range: no overlap between SMs, memory levels and ports; of matrix products the 80 % band";
         launch_us: Option<f64>, "us", "What the host adds to a launch, where the time is taken around it";
         terms: Vec<TermReport>, "list", "The time that each resource alone would take; in CSV `resource=time_us`";
         math_us: Option<f64>, "us", "The largest math term";

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::{ScenarioError, words};
 use crate::{
-    gpu::DataType,
-    op::gemm::{Force, Request, Reuse, Shape},
+    gpu::{DataKind, DataType},
+    op::gemm::{Request, Reuse, Shape},
     time::{Bound, Timing},
 };
 
@@ -36,6 +36,9 @@ pub struct GemmSpec {
     /// What L2 holds at the start.
     #[serde(default, deserialize_with = "words::reuse")]
     pub reuse: Reuse,
+    /// What the operands hold.
+    #[serde(default)]
+    pub data: DataKind,
     /// The bound that the author expects.
     #[serde(default, deserialize_with = "words::bound")]
     pub expect: Option<Bound>,
@@ -59,13 +62,7 @@ impl GemmSpec {
             let extent = format!("{} x {} x {} x {}", self.batch, self.m, self.n, self.k);
             ScenarioError::option(&self.name, "m", extent, error.to_string())
         })?;
-        Ok(Request {
-            shape,
-            input: self.dtype,
-            sparse: self.sparse,
-            reuse: self.reuse,
-            force: Force::default(),
-            timing,
-        })
+        let Self { sparse, reuse, data, .. } = *self;
+        Ok(Request { sparse, reuse, data, timing, ..Request::new(shape, self.dtype) })
     }
 }

@@ -1,7 +1,7 @@
 //! Observations on a launch that matter for its bound, what the model leaves out, and how sure it is.
 
 use crate::{
-    gpu::{ConstantsOf, DataType, Gpu, Limits, Pipe},
+    gpu::{ConstantsOf, Gpu, Limits, Pipe},
     kernel::Level,
     launch::Launch,
     occupancy::{
@@ -9,7 +9,7 @@ use crate::{
         cluster::{clusters, most_active},
     },
     schedule::{Schedule, waves::FEW_BLOCKS},
-    time::{Bound, Resource, TimeEstimate},
+    time::{Bound, Range, Resource, TimeEstimate},
     units::decimal,
 };
 
@@ -164,14 +164,19 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
 }
 
 /// Whose constants, and what the range means.
-pub(super) fn confidence(gpu: &Gpu, launch: &Launch) -> String {
+pub fn confidence(gpu: &Gpu, launch: &Launch, range: Range) -> String {
     // Nothing was measured on a slice: its constants are those of the whole GPU.
     let (name, whole) = match &gpu.mig {
         Some(slice) => (&slice.gpu_name, ", not on a slice of it"),
         None => (&gpu.name, ""),
     };
-    let whose = match &gpu.calibration.of {
+    let pipe = launch.kernel.operations.first().filter(|_| launch.kernel.tiled.is_some()).map(|(pipe, _)| *pipe);
+    let tensor = pipe.is_none_or(|pipe| matches!(pipe, Pipe::Tensor { .. }));
+    let whose = match pipe.map_or(&gpu.calibration.of, |pipe| gpu.calibration.of_unit(pipe)) {
         ConstantsOf::Gpu => format!("constants measured on {name}{whole}"),
+        ConstantsOf::Family(family) if gpu.calibration.by_power && tensor => {
+            format!("constants of the {family} family, not of {name}; its tensor rate follows from the board's power")
+        }
         ConstantsOf::Family(family) => format!("constants of the {family} family, not of {name}"),
         ConstantsOf::User => "constants set by the user".into(),
         ConstantsOf::Datasheet if gpu.is_cpu() => "the datasheet roofline of a CPU, nothing measured".into(),
@@ -181,13 +186,11 @@ pub(super) fn confidence(gpu: &Gpu, launch: &Launch) -> String {
         Limits::Cu(_) => format!("{whose}; latencies and fixed costs fitted on NVIDIA GPUs stand for those of AMD"),
         Limits::Sm(_) | Limits::Core => whose,
     };
-    let sixteen = |(pipe, _): &(Pipe, _)| {
-        matches!(pipe, Pipe::Tensor { input: DataType::Fp16 | DataType::Bf16, sparse: false, .. })
-    };
-    let whose = if launch.kernel.tiled.is_some() && !launch.kernel.operations.iter().all(sixteen) {
-        format!("{whose}; of matrix products only dense 16-bit ones were fitted")
-    } else {
-        whose
-    };
-    format!("{whose}; range: perfect overlap at datasheet rates to no overlap")
+    match range {
+        Range::Overlap => format!("{whose}; range: perfect overlap at datasheet rates to no overlap"),
+        Range::Band { unmeasured: None } => {
+            format!("{whose}; band: four of five measured products lie in it")
+        }
+        Range::Band { unmeasured: Some(why) } => format!("{whose}; band: wide, {why}"),
+    }
 }

@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use wavecast::{
-    gpu::DataType,
-    op::gemm::{Candidate, Force, Planner, Precision, Request, Reuse, Shape, product},
-    time::Timing,
+    gpu::{DataKind, DataType, Gpu},
+    op::gemm::{Candidate, Planner, Precision, Request, Reuse, Shape, product},
 };
 
 use crate::{
@@ -28,11 +27,18 @@ const CHECKS: [(Sizes, Kernels); 9] = [
     ((32, 64, 64), [(3.7, "64x16", 1), (2.8, "64x8", 1), (2.2, "64x16", 1)]),
 ];
 
+/// The GPU with the data of the fit: weights that were never written.
+fn fitted(name: &str) -> Gpu {
+    let mut gpu = gpu(name);
+    gpu.calibration.data = DataKind::Uninitialised;
+    gpu
+}
+
 #[test]
 fn check_values_of_the_fit() {
     let gpus = ["a100-sxm4-80gb", "h100-sxm5-80gb", "l40s"];
     let planners = gpus.map(|name| {
-        let gpu = gpu(name);
+        let gpu = fitted(name);
         Planner::new(&gpu, Precision::new(&gpu, DataType::Bf16, false).unwrap()).unwrap()
     });
     let mut wrong = Vec::new();
@@ -70,7 +76,7 @@ const BLACKWELL: [(Sizes, f64); 10] = [
 
 #[test]
 fn check_values_of_blackwell() {
-    let gpu = gpu("b200");
+    let gpu = fitted("b200");
     let planner = Planner::new(&gpu, Precision::new(&gpu, DataType::Bf16, false).unwrap()).unwrap();
     for ((m, n, k), time) in BLACKWELL {
         let found = planner.plan(Shape::new(1, m, n, k).unwrap(), Reuse::Rotated(6)).time * 1e6;
@@ -88,8 +94,7 @@ fn the_pipeline_gives_the_time_of_the_search() {
             for ((m, n, k), _) in CHECKS {
                 for reuse in [Reuse::Cold, Reuse::Warm, Reuse::ColdWeights] {
                     let shape = Shape::new(1, m, n, k).unwrap();
-                    let force = Force::default();
-                    let request = Request { shape, input, sparse: false, reuse, force, timing: Timing::Device };
+                    let request = Request { reuse, ..Request::new(shape, input) };
                     let found = product(&gpu, &request).unwrap().analysis.time;
                     let planned = planner.plan(shape, reuse).time;
                     close(&format!("{name} {m}x{n}x{k}"), found.estimate.get(), planned, 1e-9);
@@ -125,9 +130,7 @@ fn sizes_are_explained() {
     let gpu = gpu("a100-sxm4-80gb");
     let at = |m, n, k| {
         let shape = Shape::new(1, m, n, k).unwrap();
-        let reuse = Reuse::ColdWeights;
-        let (force, timing) = (Force::default(), Timing::Device);
-        product(&gpu, &Request { shape, input: DataType::Bf16, sparse: false, reuse, force, timing }).unwrap()
+        product(&gpu, &Request::new(shape, DataType::Bf16)).unwrap()
     };
     // 108 tiles of 256 x 128 are one wave; a column more is another.
     let edge = at(2304, 1537, 4096);
@@ -179,12 +182,32 @@ fn sample() -> impl Strategy<Value = &'static str> {
 #[test]
 fn the_command() {
     let place = Place::new();
-    let text = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "h100"]);
-    for said in
-        ["167.3 us", "math-bound (BF16 tensor)", "tile 128x256: 166.3 us, 512 blocks in 3.88 waves", "output store"]
-    {
+    let square = ["gemm", "4096", "4096", "4096", "--gpu", "h100"];
+    let with = |more: &[&str]| place.out(&[&square[..], more].concat()).replace("\n              ", " ");
+    let text = with(&["--operands", "uninitialised"]);
+    // The check value, and the band of the H100 from 100 us to 1 ms.
+    for said in [
+        "167.3 us (155.6 us to 185.7 us)",
+        "math-bound (BF16 tensor)",
+        "tile 128x256: 166.3 us, 512 blocks in 3.88 waves",
+        "output store",
+        "band: four of five measured products lie in it",
+    ] {
         assert!(text.contains(said), "{said}: {text}");
     }
+    let random = with(&[]);
+    assert!(random.contains("172.9 us") && random.contains("random numbers (--operands)"), "{random}");
+    let classic = with(&["--schedule", "classic"]);
+    assert!(classic.contains("177.1 us"), "the whole of the last wave: {classic}");
+    assert!(with(&["--batch", "2"]).contains("band: wide, batched and grouped products"));
+    place.refused(&[&square[..], &["--schedule", "greedy"]].concat(), &["greedy", "classic", "persistent"]);
+    place.refused(&[&square[..], &["--operands", "zeros"]].concat(), &["zeros", "random or uninitialised"]);
+    let grouped = place.out(&["gemm", "512,37,5", "2048", "4096", "--gpu", "h100"]);
+    assert!(grouped.contains("gemm 3 groups up to 512x2048x4096 bf16"), "{grouped}");
+    place.refused(&["gemm", "5,0", "64", "64"], &["m = 0"]);
+    place.refused(&["gemm", "5,x", "64", "64"], &["`x` is no whole number"]);
+    place.refused(&["gemm", "5,6", "64", "64", "--batch", "2"], &["--batch 2", "M names 2"]);
+    place.refused(&["chart", "gemm", "5,6", "64", "64", "--over", "n", "-o", "a.svg"], &["M = 2 heights"]);
     let rows = table(&place.out(&["gemm", "16", "4096", "4096", "--gpu", "l4", "--gpu", "a30", "--format", "csv"]));
     assert_eq!(rows.len(), 3);
     let column = rows[0].iter().position(|c| c == "tile").unwrap();
@@ -193,7 +216,11 @@ fn the_command() {
     assert!(forced.contains("tile 128x64, k split 2 ways") && !forced.contains("256x128"), "{forced}");
     place.refused(&["gemm", "64", "64", "64", "--gpu", "a100", "--tile", "100x100"], &["100x100", "256x128"]);
     let narrow = place.out(&["gemm", "4096", "4096", "4096", "--gpu", "h100", "--dtype", "fp8", "--quantise"]);
-    for said in ["quantise 4096x4096 to fp8", "gemm 4096x4096x4096 fp8", "only dense 16-bit ones were fitted"] {
+    for said in [
+        "quantise 4096x4096 to fp8",
+        "gemm 4096x4096x4096 fp8",
+        "band: wide, products of this type were never measured",
+    ] {
         assert!(narrow.replace("\n              ", " ").contains(said), "{said}: {narrow}");
     }
     place.refused(&["gemm", "64", "64", "64", "--quantise"], &["bf16 is none"]);

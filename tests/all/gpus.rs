@@ -93,8 +93,13 @@ fn what_ifs_change_what_they_name_and_nothing_else() {
 
     let capped = what_if("h100", &["power=300W"]).unwrap();
     assert_eq!(capped.peak(bf16), plain.peak(bf16), "a power limit is no clock");
-    assert!(capped.calibration.sustained_tensor < 0.5 * plain.calibration.sustained_tensor);
-    close("300 W at 0.99 pJ", capped.calibration.sustained_tensor, 300.0 / 0.99e-12 / 989.4e12, 1e-3);
+    // 300 W instead of 700 W where 700 W are the limit.
+    close("300 of 700 W", capped.calibration.sustained_tensor, 0.93 * 300.0 / 700.0, 1e-3);
+    let pcie = gpu("h100-pcie-80gb");
+    assert!(pcie.calibration.by_power && !plain.calibration.by_power);
+    close("350 W at 0.99 pJ", pcie.calibration.sustained_tensor, 1.302 * 350.0 / 0.99e-12 / 756.4e12, 1e-2);
+    assert_eq!(gpu("h200-sxm-141gb").calibration.sustained_tensor, 0.93, "as much power, the same peak");
+    assert_eq!(gpu("rtx-4090").calibration.sustained_tensor, 0.95, "more power than the peak can draw");
     assert_eq!(capped.calibration.dram_efficiency, plain.calibration.dram_efficiency);
     let raised = what_if("h100", &["power=1000 W"]).unwrap();
     assert_eq!(raised.calibration.sustained_tensor, plain.calibration.sustained_tensor);

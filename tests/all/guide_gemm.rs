@@ -4,14 +4,17 @@
 use proptest::prelude::*;
 use wavecast::{
     chart::{Bound, figures::bound},
-    gpu::{DataType, Gpu},
+    gpu::{DataKind, DataType, Gpu},
     op::gemm::{Force, Plan, Planner, Precision, Reuse, Shape},
 };
 
 use crate::common::{close, gpu};
 
 fn planner(gpu: &Gpu, tile: Option<(u32, u32)>) -> Planner {
-    let planner = Planner::new(gpu, Precision::new(gpu, DataType::Fp16, false).unwrap()).unwrap();
+    // The constants as they were fitted: what the guide's operands held is not stated.
+    let mut gpu = gpu.clone();
+    gpu.calibration.data = DataKind::Uninitialised;
+    let planner = Planner::new(&gpu, Precision::new(&gpu, DataType::Fp16, false).unwrap()).unwrap();
     // A given tile is compared without split-K, which would blur the waves that the guide counts.
     planner.forced(Force { tile, splits: tile.map(|_| 1) }).unwrap()
 }

@@ -76,6 +76,7 @@ fn ideal() -> wavecast::gpu::Gpu {
     let mut gpu = gpu("a100-sxm4-80gb");
     let own = &mut gpu.calibration;
     (own.sustained_tensor, own.sustained_vector, own.dram_efficiency, own.power_droop) = (1.0, 1.0, 1.0, 0.0);
+    own.random = None;
     own.constants.overlap_exponent = f64::INFINITY;
     own.constants.fixed.0 = 0.0;
     gpu

@@ -14,7 +14,7 @@ use wavecast::{
         occupancy,
         warpgroups::redistribution,
     },
-    op::gemm::{Force, Precision, Request, Reuse, Shape, quantisation},
+    op::gemm::{Precision, Request, Reuse, Shape, quantisation},
     report::{KernelReport, Report, csv, json},
     scenario::{Scenario, embedded_named},
     time::Timing,
@@ -121,9 +121,8 @@ fn a_product_longer_than_any_memory_is_refused() {
         place.refused(&[&["gemm"], &sizes[..]].concat(), &["at most 2^40"]);
     }
     let shape = Shape::new(1 << 39, 1 << 39, 1, 1).unwrap();
-    let force = Force::default();
-    let (input, reuse, timing) = (DataType::Fp8, Reuse::Cold, Timing::Device);
-    let request = Request { shape, input, sparse: false, reuse, force, timing };
+    let input = DataType::Fp8;
+    let request = Request { reuse: Reuse::Cold, ..Request::new(shape, input) };
     let h100 = gpu("h100-sxm5-80gb");
     let precision = Precision::new(&h100, input, false).unwrap();
     let refused = quantisation(&h100, &request, &precision).unwrap_err();

@@ -78,7 +78,8 @@ pub fn sweep_figure(request: &SweepRequest) -> Result<Sweep, SweepFigureError> {
     if lost < 1.0 {
         assumptions.push(format!("persistent blocks lose {} % of a partial wave", (lost * 100.0).round()));
     }
-    assumptions.push(format!("constants: {}", gpu.calibration.of));
+    assumptions.push(format!("{} operands", gpu.calibration.data.word()));
+    assumptions.push(format!("constants: {}", gpu.calibration.of_unit(precision.pipe)));
     let assumptions: Vec<&str> = assumptions.iter().map(String::as_str).collect();
     Ok(Sweep {
         caption: caption(&title(*shape, *over, precision.input), gpu, &assumptions),

@@ -40,7 +40,8 @@ pub struct Args {
 
 /// The figure that was asked for.
 pub fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
-    let (gpu, _) = args.gpu.resolve_one(&args.gpu.folder.catalog()?)?;
+    let (mut gpu, _) = args.gpu.resolve_one(&args.gpu.folder.catalog()?)?;
+    (gpu.calibration.data, gpu.calibration.schedule) = (args.product.operands, args.product.schedule);
     let shape = args.product.shape()?;
     let range = match args.range {
         Some(range) => range,

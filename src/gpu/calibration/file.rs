@@ -139,6 +139,7 @@ impl CalibrationFile {
             tensor_power,
             random,
             data: DataKind::default(),
+            schedule: None,
             by_power: false,
             tiled: owners.iter().find_map(|o| o.tiled).unwrap_or(CLASSIC),
             sustained_sgemm: pick("sustained_sgemm", |o| o.sustained_sgemm, 1.0)?,

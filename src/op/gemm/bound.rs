@@ -1,7 +1,7 @@
 //! A quick lower bound of a candidate's time, so that few candidates need their exact one.
 
 use super::{
-    Precision, SPLITS, Shape, Tile,
+    Precision, Products, SPLITS, Tile,
     tiles::{STEP_BYTES, padding},
 };
 use crate::time::tiled::{Machine, REFERENCE_TILE};
@@ -10,7 +10,6 @@ use crate::time::tiled::{Machine, REFERENCE_TILE};
 pub struct Bound<'a> {
     machine: &'a Machine,
     precision: &'a Precision,
-    m: f64,
     n: f64,
     steps: [f64; SPLITS.len()],
     depth: [f64; SPLITS.len()],
@@ -26,14 +25,14 @@ pub struct Bound<'a> {
 
 impl<'a> Bound<'a> {
     /// `streamed` is the traffic in equivalents of DRAM.
-    pub fn new(machine: &'a Machine, precision: &'a Precision, shape: Shape, streamed: f64) -> Self {
+    pub fn new(machine: &'a Machine, precision: &'a Precision, products: impl Products, streamed: f64) -> Self {
+        let shape = products.outline();
         let step = STEP_BYTES / precision.input_bytes;
         let padded = padding(precision);
-        let elements = shape.batch as f64 * shape.m as f64 * shape.n as f64;
+        let elements = products.rows() * shape.n as f64;
         Self {
             machine,
             precision,
-            m: shape.m as f64,
             n: shape.n as f64,
             steps: SPLITS.map(|splits| (shape.k as f64 / f64::from(splits) / step).ceil()),
             partials: 8.0 * elements / (machine.sms * machine.partials),
@@ -48,11 +47,11 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The bound of one tile, of which the shape has so many.
+    /// The bound of one tile, of which the products have so many that hold so many rows.
     #[inline]
-    pub fn tile(&self, tile: &Tile, tiles: f64) -> TileBound<'_> {
+    pub fn tile(&self, tile: &Tile, tiles: f64, rows: f64) -> TileBound<'_> {
         let (height, width) = (f64::from(tile.height), f64::from(tile.width));
-        let (rows, columns) = (height.min(self.m), width.min(self.n));
+        let columns = width.min(self.n);
         TileBound {
             of: self,
             tiles,

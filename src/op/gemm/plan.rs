@@ -1,7 +1,7 @@
 //! The search for the kernel: every tile and split of k through the time model, the fastest wins.
 
 use super::{
-    Force, ForceError, Precision, Reuse, SPLITS, Shape, Tile,
+    Force, ForceError, Precision, Products, Reuse, SPLITS, Shape, Tile,
     bound::Bound,
     force::forced,
     tiles::{MOST_TILES, STEP_BYTES, padding, tile, tiles},
@@ -45,8 +45,10 @@ pub struct Candidate {
 /// The chosen kernel of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// The shape.
+    /// The shape; of unequal products one that holds each.
     pub shape: Shape,
+    /// Rows of all products.
+    pub rows: f64,
     /// Traffic of A, B and C together, each once.
     pub bytes: Bytes,
     /// What of it L2 still holds from the use before.
@@ -103,20 +105,27 @@ impl Planner {
     }
 
     /// The fastest kernel for a shape.
-    pub fn plan(&self, shape: Shape, reuse: Reuse) -> Plan {
-        let operands = self.operands(shape, reuse);
+    pub fn plan(&self, products: impl Products, reuse: Reuse) -> Plan {
+        let operands = self.operands(products, reuse);
         let mut best: [Option<Candidate>; 1] = [None];
-        self.search(shape, operands, &mut best);
+        self.search(products, operands, &mut best);
         // A tile of 64 x 64 or less is never dropped, so that one candidate is always there.
-        let chosen = best[0].unwrap_or_else(|| self.candidate(shape, operands, &self.tiles[0], 1));
+        let chosen = best[0].unwrap_or_else(|| self.candidate(products, operands, &self.tiles[0], 1));
         let (bytes, resident) = self.machine.resident(&operands);
-        Plan { shape, bytes: Bytes(bytes), resident: Bytes(resident), chosen, time: self.drooped(&chosen) }
+        Plan {
+            shape: products.outline(),
+            rows: products.rows(),
+            bytes: Bytes(bytes),
+            resident: Bytes(resident),
+            chosen,
+            time: self.drooped(&chosen),
+        }
     }
 
     /// The fastest candidates, best first.
-    pub fn candidates<const N: usize>(&self, shape: Shape, reuse: Reuse) -> [Option<Candidate>; N] {
+    pub fn candidates<const N: usize>(&self, products: impl Products, reuse: Reuse) -> [Option<Candidate>; N] {
         let mut best = [None; N];
-        self.search(shape, self.operands(shape, reuse), &mut best);
+        self.search(products, self.operands(products, reuse), &mut best);
         best
     }
 
@@ -127,10 +136,11 @@ impl Planner {
     }
 
     /// The weights, and the rest. Of weights that rotate the activations and the output stay between two products.
-    fn operands(&self, shape: Shape, reuse: Reuse) -> [Operand; 2] {
-        let (batch, m, n, k) = (shape.batch as f64, shape.m as f64, shape.n as f64, shape.k as f64);
+    fn operands(&self, products: impl Products, reuse: Reuse) -> [Operand; 2] {
+        let shape = products.outline();
+        let (batch, n, k) = (shape.batch as f64, shape.n as f64, shape.k as f64);
         let weights = batch * k * n * self.precision.input_bytes * self.precision.weight_share;
-        let rest = batch * m * (k * self.precision.input_bytes + n * self.precision.output_bytes);
+        let rest = products.rows() * (k * self.precision.input_bytes + n * self.precision.output_bytes);
         let all = weights + rest;
         let (of_weights, of_rest) = match reuse {
             Reuse::Cold => (f64::INFINITY, f64::INFINITY),
@@ -147,7 +157,8 @@ impl Planner {
         if shape.batch > 1 { (&self.batched, self.batched_splits) } else { (&self.tiles, true) }
     }
 
-    fn search(&self, shape: Shape, operands: [Operand; 2], best: &mut [Option<Candidate>]) {
+    fn search(&self, products: impl Products, operands: [Operand; 2], best: &mut [Option<Candidate>]) {
+        let shape = products.outline();
         if shape.m == 1 && shape.batch == 1 && self.gemv {
             keep(best, self.row(shape, operands));
             return;
@@ -158,14 +169,14 @@ impl Planner {
             // No share of k is empty.
             let splits = splits.min((shape.k as f64 / self.step()).ceil() as u32);
             for tile in all {
-                keep(best, self.candidate(shape, operands, tile, splits));
+                keep(best, self.candidate(products, operands, tile, splits));
             }
             return;
         }
         // A lower bound of every candidate first: few of them need their exact time, whose powers are dear.
         let mut bounds = [[f64::INFINITY; SPLITS.len()]; MOST_TILES];
         let mut least = (f64::INFINITY, 0, 0);
-        let bound = Bound::new(&self.machine, &self.precision, shape, streamed);
+        let bound = Bound::new(&self.machine, &self.precision, products, streamed);
         // A library with few kernels has none but large tiles for small products.
         let droppable = self.force.tile.is_none() && all.iter().any(|tile| tile.height <= 64 && tile.width <= 64);
         for (index, (tile, bounds)) in all.iter().zip(&mut bounds).enumerate() {
@@ -173,8 +184,8 @@ impl Planner {
             if larger(tile.height, shape.m) || larger(tile.width, shape.n) {
                 continue;
             }
-            let tiles = tiles_of(shape, tile);
-            let bound = bound.tile(tile, tiles);
+            let tiles = products.tiles(tile);
+            let bound = bound.tile(tile, tiles, products.rows_of_tile(f64::from(tile.height)));
             for (place, splits) in SPLITS.into_iter().enumerate() {
                 if splits > 1 && !(split && self.may_split(shape, tile, tiles, splits)) {
                     // More splits only have shorter loops and more blocks.
@@ -189,14 +200,14 @@ impl Planner {
         }
         let mut limit = f64::INFINITY;
         if best.len() == 1 && least.0.is_finite() {
-            limit = self.candidate(shape, operands, &all[least.1], SPLITS[least.2]).time;
+            limit = self.candidate(products, operands, &all[least.1], SPLITS[least.2]).time;
         }
         for (tile, bounds) in all.iter().zip(&bounds) {
             for (splits, bound) in SPLITS.into_iter().zip(bounds) {
                 if !bound.is_finite() || *bound > limit {
                     continue;
                 }
-                let (work, parts) = self.parts(shape, streamed, tile, splits);
+                let (work, parts) = self.parts(products, streamed, tile, splits);
                 if parts.exceed(limit, self.machine.overlap) {
                     continue;
                 }
@@ -211,8 +222,8 @@ impl Planner {
             && tiles * f64::from(splits) <= 2.0 * self.machine.sms * f64::from(tile.per_sm)
     }
 
-    fn candidate(&self, shape: Shape, operands: [Operand; 2], tile: &Tile, splits: u32) -> Candidate {
-        let (work, parts) = self.parts(shape, self.machine.streamed(&operands), tile, splits);
+    fn candidate(&self, products: impl Products, operands: [Operand; 2], tile: &Tile, splits: u32) -> Candidate {
+        let (work, parts) = self.parts(products, self.machine.streamed(&operands), tile, splits);
         self.finished(Some(*tile), splits, work, parts, operands)
     }
 
@@ -222,7 +233,8 @@ impl Planner {
         Candidate { tile, splits, blocks, tiled, parts, time: parts.time(self.machine.overlap) }
     }
 
-    fn parts(&self, shape: Shape, streamed: f64, tile: &Tile, splits: u32) -> (Work, Parts) {
+    fn parts(&self, products: impl Products, streamed: f64, tile: &Tile, splits: u32) -> (Work, Parts) {
+        let shape = products.outline();
         let (height, width) = (f64::from(tile.height), f64::from(tile.width));
         let (input, output) = (self.precision.input_bytes, self.precision.output_bytes);
         let step = STEP_BYTES / input;
@@ -230,10 +242,10 @@ impl Planner {
         let steps = (shape.k as f64 / splits / step).ceil();
         let padded = padding(&self.precision);
         let depth = (shape.k as f64 / splits / padded).ceil() * padded;
-        let (rows, columns) = (height.min(shape.m as f64), width.min(shape.n as f64));
-        let elements = shape.batch as f64 * shape.m as f64 * shape.n as f64;
+        let (rows, columns) = (products.rows_of_tile(height), width.min(shape.n as f64));
+        let elements = products.rows() * shape.n as f64;
         let work = Work {
-            blocks: tiles_of(shape, tile) * splits,
+            blocks: products.tiles(tile) * splits,
             per_sm: f64::from(tile.per_sm),
             steps,
             math: 2.0 * height * width * depth,
@@ -264,11 +276,6 @@ impl Planner {
         };
         self.finished(None, 1, work, work.parts(&self.machine, false), operands)
     }
-}
-
-fn tiles_of(shape: Shape, tile: &Tile) -> f64 {
-    let of = |extent: u64, side: u32| extent.div_ceil(u64::from(side)) as f64;
-    shape.batch as f64 * of(shape.m, tile.height) * of(shape.n, tile.width)
 }
 
 /// Puts a candidate in its place among the best, by time; of equal ones the first stays ahead.
@@ -319,7 +326,7 @@ mod tests {
                             continue;
                         }
                         for splits in SPLITS {
-                            let may = split && planner.may_split(shape, tile, tiles_of(shape, tile), splits);
+                            let may = split && planner.may_split(shape, tile, shape.tiles(tile), splits);
                             if splits == 1 || may {
                                 fastest = fastest.min(planner.candidate(shape, operands, tile, splits).time);
                             }

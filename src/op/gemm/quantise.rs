@@ -26,19 +26,14 @@ pub fn quantisation(gpu: &Gpu, request: &Request, precision: &Precision) -> Resu
         return Ok(None);
     }
     let shape = request.shape;
-    let elements = shape.batch as f64 * shape.m as f64 * shape.k as f64;
+    let elements = request.rows() * shape.k as f64;
     let (read, write) = (elements * 2.0, elements * (precision.input_bytes + 4.0 / SCALED));
     let distance = match request.reuse {
         Reuse::Cold => None,
         Reuse::ColdWeights | Reuse::Warm | Reuse::Rotated(_) => Some(Bytes(read + write)),
     };
     let kernel = Kernel {
-        name: format!(
-            "quantise {}x{} to {}",
-            u128::from(shape.batch) * u128::from(shape.m),
-            shape.k,
-            request.input.name()
-        ),
+        name: format!("quantise {:.0}x{} to {}", request.rows(), shape.k, request.input.name()),
         resources: Resources { threads_per_block: THREADS, registers_per_thread: 32, ..Resources::default() },
         operations: vec![(Pipe::Vector(DataType::Fp32), Flops(elements * OPERATIONS))],
         warp_instructions: None,
