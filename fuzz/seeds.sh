@@ -57,6 +57,10 @@ printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_s
 head -n 20 ../tests/data/amd_golden.csv | seed batch amd
 printf '%s\n' gfx,threads_per_workgroup,vgprs,lds_bytes,wave_size,wgp_mode,agprs,sgprs,trap_handler \
     gfx942,256,128,1024,,,128,100,1 gfx1100,64,96,65536,32,1,,, gfx90a,1024,512,0,64,0,0,0,0 | seed batch amd-optional
+seed predict questions < ../tests/data/four_products.csv
+head -n 12 ../tests/data/gemm_bf16_sample.csv | seed predict measured
+printf '%s\n' gpu,op,dtype,batch,m,n,k,timing,measured_us,notes 'T4,bmm,fp16,,1,2,3,launch,7,bias;weight_copies=6; sparsity=2:4' \
+    'h100,grouped_gemm,fp8,8,4096,64,1e3,device,-1,data=uninitialised' | seed predict notes
 # A target that builds its values from bytes starts from bytes.
 for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 
@@ -74,9 +78,9 @@ mkdir -p dictionaries
     printf '%s\n' '","' '"' ';' '1.234,5' '1e308' '-1' 'nan' 'inf' '18446744073709551615'
 } | entries > dictionaries/csv.dict
 {
-    grep -ohE '"[a-z_]{4,30}"' ../src/occupancy/batch.rs ../src/occupancy/batch/*.rs | tr -d '"'
+    grep -ohE '"[a-z_]{4,30}"' ../src/occupancy/batch.rs ../src/occupancy/batch/*.rs ../src/op/table.rs | tr -d '"'
     grep -oE 'gfx[0-9a-f]+' ../gpus/amd/gfx.toml
-    printf '%s\n' 9.0 8.6 12.1 4294967295 4294967296 -1 '"' ','
+    printf '%s\n' h100 weight_copies= sparsity=2:4 data=random data=uninitialised bf16 fp8 1099511627776 1e308 1e-320 nan 9.0 8.6 12.1 4294967295 4294967296 -1 '"' ','
 } | entries > dictionaries/batch.dict
 {
     cat <<< "$words" | grep -E '^.{1,30}$'

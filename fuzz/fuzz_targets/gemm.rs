@@ -1,4 +1,4 @@
-//! Matrix products of any shape, type and split: the choice of kernel, the answer, and a sweep over one dimension.
+//! Matrix products of any shape, type, grouping and split: the choice of kernel, the answer, and a sweep over one dimension.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use wavecast::{
         Theme,
         figures::{SweepRequest, sweep_figure},
     },
-    gpu::DataType,
+    gpu::{DataKind, DataType, TileSchedule},
     op::gemm::{Force, Over, Precision, Range, Request, Reuse, Shape, product, quantisation},
     report::{KernelReport, Report},
     time::Timing,
@@ -20,10 +20,13 @@ use wavecast_fuzz::{check_analysis, check_chart, check_report, gpu, said};
 struct Input {
     gpu: u8,
     sizes: [u64; 4],
+    groups: Vec<u64>,
     data: DataType,
     sparse: bool,
     reuse: Reuse,
+    held: DataKind,
     force: Force,
+    schedule: Option<TileSchedule>,
     timing: Timing,
     over: Over,
     range: String,
@@ -48,6 +51,7 @@ impl<'a> Arbitrary<'a> for Input {
         Ok(Self {
             gpu: u.arbitrary()?,
             sizes,
+            groups: if u.ratio(1, 4)? { vec![size(u)?, sizes[1], size(u)?] } else { Vec::new() },
             data: *u.choose(&DataType::ALL)?,
             sparse: u.arbitrary()?,
             reuse: *u.choose(&reuses)?,
@@ -55,6 +59,8 @@ impl<'a> Arbitrary<'a> for Input {
                 tile: *u.choose(&tiles)?,
                 splits: if u.ratio(1, 4)? { Some(u.arbitrary::<u8>()?.into()) } else { None },
             },
+            held: *u.choose(&DataKind::ALL)?,
+            schedule: *u.choose(&[None, Some(TileSchedule::Classic), Some(TileSchedule::Persistent)])?,
             timing: if u.arbitrary()? { Timing::Launch } else { Timing::Device },
             over: *u.choose(&[Over::M, Over::N, Over::K, Over::Batch, Over::Mn])?,
             range: format!("{low}:{}{step}", low.saturating_add(width)),
@@ -69,8 +75,8 @@ fuzz_target!(|input: Input| {
         Ok(shape) => shape,
         Err(error) => return drop(said(error)),
     };
-    let Input { sparse, reuse, force, timing, over, .. } = input;
-    let request = Request { sparse, reuse, force, timing, ..Request::new(shape, input.data) };
+    let Input { groups, sparse, reuse, held: data, force, schedule, timing, over, .. } = input;
+    let request = Request { groups, input: input.data, shape, sparse, reuse, data, force, schedule, timing };
     match product(gpu, &request) {
         Ok(found) => {
             check_analysis(&found.analysis);
