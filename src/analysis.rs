@@ -8,7 +8,7 @@ use crate::{
     schedule::{Schedule, schedule},
     time::{TimeEstimate, Timing, estimate},
     units::Seconds,
-    verdict::{Verdict, verdict},
+    verdict::{Model, Verdict, verdict},
 };
 
 /// Everything that is known about one launch on one GPU.
@@ -48,8 +48,28 @@ pub fn analyse(gpu: &Gpu, kernel: Kernel, grid_blocks: u64, timing: Timing) -> R
     let launch = Launch::new(gpu, kernel, grid_blocks)?;
     let schedule = schedule(launch.grid_blocks, gpu.units(), launch.occupancy.blocks_per_sm);
     let time = estimate(gpu, &launch, &schedule, timing);
+    Ok(judged(gpu, launch, schedule, time, Model::General(timing)))
+}
+
+/// Runs the pipeline for a kernel whose time the model of its operation gives; `model` is asked again for other GPUs.
+///
+/// # Errors
+/// The launch cannot run on the GPU.
+pub fn analyse_operation(
+    gpu: &Gpu,
+    kernel: Kernel,
+    grid_blocks: u64,
+    time: TimeEstimate,
+    model: &dyn Fn(&Gpu) -> Option<TimeEstimate>,
+) -> Result<Analysis, LaunchError> {
+    let launch = Launch::new(gpu, kernel, grid_blocks)?;
+    let schedule = schedule(launch.grid_blocks, gpu.units(), launch.occupancy.blocks_per_sm);
+    Ok(judged(gpu, launch, schedule, time, Model::Operation(model)))
+}
+
+fn judged(gpu: &Gpu, launch: Launch, schedule: Schedule, time: TimeEstimate, model: Model) -> Analysis {
     let roofline = roofline(gpu, None);
     let points = points(&roofline, &launch.kernel, time.estimate, 1.0 - time.l2_hit);
-    let verdict = verdict(gpu, &launch, &schedule, &time, timing);
-    Ok(Analysis { gpu: gpu.clone(), launch, schedule, time, roofline, points, verdict, measured: None })
+    let verdict = verdict(gpu, &launch, &schedule, &time, model);
+    Analysis { gpu: gpu.clone(), launch, schedule, time, roofline, points, verdict, measured: None }
 }

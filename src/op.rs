@@ -1,6 +1,7 @@
 //! Operations by shape: which kernel a library would run for them, and its launch; tables of them.
 
 pub mod batch;
+pub mod estimate;
 pub mod gemm;
 pub mod predict;
 pub mod table;

@@ -35,21 +35,32 @@ pub struct Verdict {
     pub confidence: String,
 }
 
+/// Who gives the time of a launch.
+#[derive(Clone, Copy)]
+pub enum Model<'a> {
+    /// The general model of kernels.
+    General(Timing),
+    /// An operation's own, on any GPU; absent where that GPU cannot run it.
+    Operation(&'a dyn Fn(&Gpu) -> Option<TimeEstimate>),
+}
+
 /// Ratio below which two bounds count as balanced.
 pub const BALANCED: f64 = 1.1;
 
 /// Judges a launch.
-pub fn verdict(gpu: &Gpu, launch: &Launch, schedule: &Schedule, time: &TimeEstimate, timing: Timing) -> Verdict {
+pub fn verdict(gpu: &Gpu, launch: &Launch, schedule: &Schedule, time: &TimeEstimate, model: Model) -> Verdict {
     let (bound, resource, margin) = time.bound();
-    let what_ifs = whatif::what_ifs(gpu, launch, time, timing);
+    let what_ifs = whatif::what_ifs(gpu, launch, time, model);
+    // An operation chose its kernel by time: what could be said of its occupancy and traffic is no finding.
+    let chosen = launch.kernel.tiled.is_some() || matches!(model, Model::Operation(_));
     Verdict {
         bound,
         resource,
         margin,
         sentence: sentence(bound, resource, margin, time),
-        findings: findings::findings(gpu, launch, schedule, time, bound),
+        findings: findings::findings(gpu, launch, schedule, time, bound, chosen),
         what_ifs,
-        ignored: findings::ignored(gpu, launch),
+        ignored: findings::ignored(gpu, launch, chosen),
         confidence: confidence(gpu, launch, time.range),
     }
 }

@@ -18,7 +18,14 @@ fn percent(fraction: f64) -> String {
 }
 
 /// Findings in the order in which a reader needs them. Tail and occupancy are only mentioned where they cost time.
-pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeEstimate, bound: Bound) -> Vec<String> {
+pub(super) fn findings(
+    gpu: &Gpu,
+    launch: &Launch,
+    plan: &Schedule,
+    time: &TimeEstimate,
+    bound: Bound,
+    chosen: bool,
+) -> Vec<String> {
     let mut found = Vec::new();
     if plan.full_waves() == 0 && plan.busy_sms() < plan.sms {
         found.push(format!(
@@ -40,8 +47,7 @@ pub(super) fn findings(gpu: &Gpu, launch: &Launch, plan: &Schedule, time: &TimeE
     if plan.is_small() && plan.full_waves() > 0 && plan.tail_blocks() > 0 && bound != Bound::Memory {
         found.push(format!("fewer than {FEW_BLOCKS} blocks: examine the launch for tail effects"));
     }
-    // The tile of a matrix product was chosen by time: its occupancy is no finding.
-    if launch.kernel.tiled.is_none() {
+    if !chosen {
         found.extend(occupancy_matters(gpu, launch, time));
     }
     if let Ok(clusters) = clusters(&gpu.limits, launch.kernel.resources.cluster_blocks)
@@ -114,7 +120,7 @@ fn occupancy_matters(gpu: &Gpu, launch: &Launch, time: &TimeEstimate) -> Option<
 }
 
 /// What the model leaves out for this launch.
-pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
+pub(super) fn ignored(gpu: &Gpu, launch: &Launch, chosen: bool) -> Vec<String> {
     if gpu.is_cpu() {
         return vec![
             "caches: all traffic is taken from DRAM".into(),
@@ -133,6 +139,8 @@ pub(super) fn ignored(gpu: &Gpu, launch: &Launch) -> Vec<String> {
     }
     if launch.kernel.tiled.is_some() {
         ignored.push("what a library would choose against the model: the fastest candidate is taken".into());
+    }
+    if chosen {
         return ignored;
     }
     let flops = launch.kernel.flops().get() > 0.0;

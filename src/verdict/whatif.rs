@@ -1,12 +1,13 @@
 //! Changes that might help, each run through the whole pipeline again: advice that does not move the time is noise.
 
+use super::Model;
 use crate::{
     gpu::{DataType, Gpu, Pipe},
     kernel::{Access, Kernel},
     launch::Launch,
     occupancy::advice,
     schedule::schedule,
-    time::{Bound, TimeEstimate, Timing, estimate},
+    time::{Bound, TimeEstimate, estimate},
     units::{Bytes, decimal},
 };
 
@@ -72,14 +73,19 @@ struct Trial {
 }
 
 /// All changes that gain at least 2 %, best first.
-pub(super) fn what_ifs(gpu: &Gpu, launch: &Launch, now: &TimeEstimate, timing: Timing) -> Vec<WhatIf> {
-    let mut found: Vec<WhatIf> = trials(gpu, launch)
+pub(super) fn what_ifs(gpu: &Gpu, launch: &Launch, now: &TimeEstimate, model: Model) -> Vec<WhatIf> {
+    let mut found: Vec<WhatIf> = trials(gpu, launch, model)
         .into_iter()
         .filter_map(|trial| {
             let device = trial.gpu.as_ref().unwrap_or(gpu);
-            let changed = Launch::new(device, trial.kernel, trial.grid_blocks).ok()?;
-            let plan = schedule(changed.grid_blocks, device.units(), changed.occupancy.blocks_per_sm);
-            let then = estimate(device, &changed, &plan, timing);
+            let then = match model {
+                Model::General(timing) => {
+                    let changed = Launch::new(device, trial.kernel, trial.grid_blocks).ok()?;
+                    let plan = schedule(changed.grid_blocks, device.units(), changed.occupancy.blocks_per_sm);
+                    estimate(device, &changed, &plan, timing)
+                }
+                Model::Operation(time) => time(device)?,
+            };
             let speedup = now.estimate / then.estimate;
             (speedup >= LEAST_GAIN).then(|| WhatIf {
                 change: trial.change,
@@ -93,10 +99,10 @@ pub(super) fn what_ifs(gpu: &Gpu, launch: &Launch, now: &TimeEstimate, timing: T
     found
 }
 
-fn trials(gpu: &Gpu, launch: &Launch) -> Vec<Trial> {
+fn trials(gpu: &Gpu, launch: &Launch, model: Model) -> Vec<Trial> {
     let mut trials = Vec::new();
-    if launch.kernel.tiled.is_some() {
-        // Its tile, split and grid were searched already; what is left is another device.
+    if launch.kernel.tiled.is_some() || matches!(model, Model::Operation(_)) {
+        // Its kernel and grid were chosen by time already; what is left is another device.
         hardware(gpu, launch, &mut trials);
         return trials;
     }
