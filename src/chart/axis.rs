@@ -15,8 +15,10 @@ pub(super) struct Tick {
 enum Scale {
     /// From, to, distance of ticks; all in data units.
     Linear { low: f64, high: f64, step: f64 },
-    /// Powers of ten at both ends.
-    Log { low: i32, high: i32 },
+    /// Powers of ten at both ends; `timed` names microseconds with the unit that fits.
+    Log { low: i32, high: i32, timed: bool },
+    /// From 1 / `most` to `most`, 1 in the middle.
+    Ratio { most: f64 },
 }
 
 /// An axis from one pixel to another (either may be the greater).
@@ -30,7 +32,18 @@ pub(super) struct Axis {
 impl Axis {
     /// From 10^`low` to 10^`high`.
     pub fn log(low: i32, high: i32, (from, to): (f64, f64)) -> Self {
-        Self { scale: Scale::Log { low, high: high.max(low + 1) }, from, to }
+        Self { scale: Scale::Log { low, high: high.max(low + 1), timed: false }, from, to }
+    }
+
+    /// Times in microseconds from 10^`low` to 10^`high`, with the unit in each label.
+    pub fn times(low: i32, high: i32, (from, to): (f64, f64)) -> Self {
+        Self { scale: Scale::Log { low, high: high.max(low + 1), timed: true }, from, to }
+    }
+
+    /// Ratios up to about `most` and down to its inverse, logarithmic, at the first round one that holds them.
+    pub fn ratio(most: f64, (from, to): (f64, f64)) -> Self {
+        let most = RATIOS.iter().map(|r| r.0).find(|r| *r >= most * 0.999).unwrap_or(RATIOS[RATIOS.len() - 1].0);
+        Self { scale: Scale::Ratio { most }, from, to }
     }
 
     /// From about `low` to about `high`, rounded out to ticks of 1, 2 or 5 times a power of ten, at most `ticks` of them.
@@ -59,7 +72,8 @@ impl Axis {
     pub fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear { low, high, .. } => (value - low) / (high - low),
-            Scale::Log { low, high } => (libm::log10(value) - f64::from(low)) / f64::from(high - low),
+            Scale::Log { low, high, .. } => (libm::log10(value) - f64::from(low)) / f64::from(high - low),
+            Scale::Ratio { most } => 0.5 + libm::log(value) / libm::log(most) / 2.0,
         };
         self.from + share * (self.to - self.from)
     }
@@ -68,7 +82,8 @@ impl Axis {
     pub fn range(&self) -> (f64, f64) {
         match self.scale {
             Scale::Linear { low, high, .. } => (low, high),
-            Scale::Log { low, high } => (power(low), power(high)),
+            Scale::Log { low, high, .. } => (power(low), power(high)),
+            Scale::Ratio { most } => (1.0 / most, most),
         }
     }
 
@@ -82,17 +97,23 @@ impl Axis {
                     .map(|v| Tick { at: self.place(v), label: Some(plain(v, step)) })
                     .collect()
             }
-            Scale::Log { low, high } => self.decades(low, high),
+            Scale::Log { low, high, timed } => self.decades(low, high, if timed { time_label } else { power_label }),
+            Scale::Ratio { most } => {
+                let steps = RATIOS.iter().find(|r| r.0 >= most).map_or(&[][..], |r| r.1);
+                let both = steps.iter().flat_map(|step| [1.0 / step, *step]);
+                let ticks = both.chain([1.0]).map(|v| (v, Some(decimal(v, 2))));
+                ticks.map(|(v, label)| Tick { at: self.place(v), label }).collect()
+            }
         }
     }
 
-    fn decades(&self, low: i32, high: i32) -> Vec<Tick> {
+    fn decades(&self, low: i32, high: i32, name: fn(i32) -> String) -> Vec<Tick> {
         let each = (self.to - self.from).abs() / f64::from(high - low);
         let every = (44.0 / each.max(0.1)).ceil().max(1.0) as i32;
         let mut ticks = Vec::new();
         for decade in low..=high {
             if (decade - low) % every == 0 {
-                ticks.push(Tick { at: self.place(power(decade)), label: Some(power_label(decade)) });
+                ticks.push(Tick { at: self.place(power(decade)), label: Some(name(decade)) });
             }
             if decade < high && each >= 30.0 {
                 ticks.extend((2..10).map(|m| Tick { at: self.place(f64::from(m) * power(decade)), label: None }));
@@ -148,6 +169,28 @@ pub(super) fn power(exponent: i32) -> f64 {
     libm::pow(10.0, f64::from(exponent))
 }
 
+/// Ends of an axis of ratios, and its ticks above 1.
+const RATIOS: [(f64, &[f64]); 7] = [
+    (1.25, &[1.1, 1.25]),
+    (1.5, &[1.25, 1.5]),
+    (2.0, &[1.25, 1.5, 2.0]),
+    (3.0, &[1.5, 2.0, 3.0]),
+    (5.0, &[2.0, 5.0]),
+    (10.0, &[2.0, 5.0, 10.0]),
+    (100.0, &[3.0, 10.0, 30.0, 100.0]),
+];
+
+/// 10^`exponent` microseconds as people read them: 100 ns, 10 us, 1 ms.
+fn time_label(exponent: i32) -> String {
+    match exponent {
+        -3..0 => format!("{} ns", decimal(power(exponent + 3), 0)),
+        0..3 => format!("{} us", decimal(power(exponent), 0)),
+        3..6 => format!("{} ms", decimal(power(exponent - 3), 0)),
+        6..9 => format!("{} s", decimal(power(exponent - 6), 0)),
+        _ => format!("{} s", power_label(exponent - 6)),
+    }
+}
+
 /// A power of ten as people read it: 0.01, 1, 100, 10k, 1M; outside of 10^-3 to 10^14 with a superscript.
 fn power_label(exponent: i32) -> String {
     const SUPERSCRIPT: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
@@ -200,6 +243,14 @@ mod tests {
     fn ticks_read_well() {
         assert_eq!(labels(Axis::log(-1, 4, (0.0, 600.0))), ["0.1", "1", "10", "100", "1k", "10k"]);
         assert_eq!(labels(Axis::log(-6, -4, (0.0, 600.0))), ["10⁻⁶", "10⁻⁵", "10⁻⁴"]);
+        assert_eq!(
+            labels(Axis::times(-1, 6, (0.0, 600.0))),
+            ["100 ns", "1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s"]
+        );
+        assert_eq!(labels(Axis::times(9, 10, (0.0, 600.0))), ["1k s", "10k s"]);
+        assert_eq!(labels(Axis::ratio(1.7, (0.0, 1.0))), ["0.8", "1.25", "0.67", "1.5", "0.5", "2", "1"]);
+        assert_eq!(Axis::ratio(1e9, (0.0, 1.0)).range(), (0.01, 100.0));
+        assert_eq!((Axis::ratio(2.0, (0.0, 8.0)).place(1.0), Axis::ratio(2.0, (0.0, 8.0)).place(2.0)), (4.0, 8.0));
         assert_eq!(labels(Axis::linear(0.0, 97.0, 5, (0.0, 1.0))), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(
             labels(Axis::linear(0.0, 0.0023, 5, (0.0, 1.0))),

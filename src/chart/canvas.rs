@@ -161,6 +161,14 @@ impl Canvas {
         }
     }
 
+    /// A small marker without a halo, for many points that may cover one another.
+    pub fn dot(&mut self, at: Point, mark: Mark, ink: Rgb, hollow: bool) {
+        self.mark_part(at, mark, 3, ink);
+        if hollow {
+            self.mark_part(at, mark, 1, self.palette.background);
+        }
+    }
+
     fn mark_part(&mut self, at: Point, mark: Mark, radius: i32, ink: Rgb) {
         let (x, y) = pixel(at);
         let r = radius;
