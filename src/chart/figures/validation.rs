@@ -41,13 +41,7 @@ pub fn error_figure(validation: &Validation, series: &[Series], tables: &str) ->
     ErrorBySize { caption, series: series.iter().map(of).collect() }
 }
 
-fn caption(
-    title: &str,
-    validation: &Validation,
-    series: &[Series],
-    tables: &str,
-    further: &[&str],
-) -> Caption {
+fn caption(title: &str, validation: &Validation, series: &[Series], tables: &str, further: &[&str]) -> Caption {
     let rows: usize = series.iter().map(|s| s.cases.len()).sum();
     let sources: Vec<&str> = validation.sources.iter().map(String::as_str).collect();
     let sources = if sources.is_empty() { String::new() } else { format!(" ({})", sources.join(", ")) };

@@ -1,16 +1,13 @@
 //! Errors by measured time: where a model is good, and where a fitted roofline is as good.
 
-use super::{Grid, MOST_PANELS, decades, head, look, usable};
-use crate::{
-    chart::{
-        Caption, Chart, Theme,
-        axis::Axis,
-        canvas::{Canvas, Stroke, Type},
-        data::{Table, cell},
-        geometry::{Point, Rect},
-        page,
-    },
-    units::{grouped, significant},
+use super::{Grid, MOST_PANELS, decades, head, look, rows, usable};
+use crate::chart::{
+    Caption, Chart, Theme,
+    axis::Axis,
+    canvas::{Canvas, Stroke, Type},
+    data::{Table, cell},
+    geometry::{Point, Rect},
+    page,
 };
 
 /// Rows of about the same measured time.
@@ -60,7 +57,7 @@ pub struct ErrorBySize {
 
 /// Height of the part with the mean error, and of the space above it, in pixels.
 const LOWER: f64 = 84.0;
-const BETWEEN: f64 = 14.0;
+const BETWEEN: f64 = 18.0;
 /// Height of the key above the panels.
 const KEY: f64 = 24.0;
 /// Dashes of the roofline.
@@ -71,7 +68,7 @@ impl ErrorBySize {
     pub fn draw(&self, theme: Theme) -> Chart {
         let mut text = String::from("Predicted / measured and mean error by measured time.");
         for series in &self.series {
-            text += &format!(" {}: {}.", series.label, numbers(series));
+            text += &format!(" {}: {}.", series.label, numbers(series).join(" "));
         }
         page::close(&self.canvas(theme), &self.caption, &text, self.csv())
     }
@@ -102,19 +99,19 @@ impl ErrorBySize {
 
     pub(in crate::chart) fn canvas(&self, theme: Theme) -> Canvas {
         let shown = &self.series[..self.series.len().min(MOST_PANELS)];
-        let grid = Grid::new(shown.len(), [380.0, 270.0, 250.0]);
+        let grid = Grid::new(shown.len(), [380.0, 274.0, 254.0]);
         let mut subtitle = String::from(
-            "Upper part: predicted / measured, the median of each bin and the band of 10 to 90 % of its rows; lower part: mean |predicted / measured - 1|",
+            "Upper part: predicted / measured, median of each bin and band of 10 to 90 % of its rows. Lower part: mean |error| of each bin",
         );
         if self.series.len() > MOST_PANELS {
-            subtitle += &format!("; the first {MOST_PANELS} of {} series", self.series.len());
+            subtitle += &format!(". The first {MOST_PANELS} of {} series", self.series.len());
         }
         let (mut canvas, mut body) = page::open(&self.caption, &subtitle, theme, KEY + grid.height() + 8.0);
         key(&mut canvas, body);
         body.y0 += KEY;
         let bins = || shown.iter().flat_map(|s| &s.bins).filter(|b| drawable(b));
-        let far = |r: f64| r.max(1.0 / r);
-        let most = bins().flat_map(|b| b.ratio.into_iter().chain([b.roofline_ratio])).map(far).fold(1.0, f64::max);
+        let ratios = || bins().flat_map(|b| b.ratio.into_iter().chain([b.roofline_ratio]));
+        let (least, most) = (ratios().fold(1.0, f64::min), ratios().fold(1.0, f64::max));
         let worst = bins().flat_map(|b| [b.mean_pct, b.roofline_mean_pct]).fold(0.0, f64::max);
         for (index, series) in shown.iter().enumerate() {
             let whole = grid.plot(index, body);
@@ -122,7 +119,7 @@ impl ErrorBySize {
             let lower = Rect { y0: whole.y1 - LOWER, ..whole };
             let panel = Panel {
                 x: decades(bins().map(|b| b.at_us), (whole.x0, whole.x1)),
-                ratio: Axis::ratio(most, (upper.y1, upper.y0)),
+                ratio: Axis::ratio(least, most, (upper.y1, upper.y0)),
                 error: Axis::linear(0.0, worst, 3, (lower.y1, lower.y0)),
                 upper,
                 lower,
@@ -134,15 +131,10 @@ impl ErrorBySize {
     }
 }
 
-/// "mean |error| 5.8 %, roofline 11.5 %, 6,000 rows".
-fn numbers(series: &ErrorSeries) -> String {
-    let plural = if series.rows == 1 { "" } else { "s" };
-    format!(
-        "mean |error| {} %, roofline {} %, {} row{plural}",
-        significant(series.mean_pct, 2),
-        significant(series.roofline_mean_pct, 2),
-        grouped(series.rows as u64)
-    )
+/// "mean |error|: 5.8 %, roofline 11.5 %; 6,000 rows".
+fn numbers(series: &ErrorSeries) -> [String; 3] {
+    let ErrorSeries { mean_pct, roofline_mean_pct, .. } = series;
+    [format!("mean |error|: {mean_pct:.1} %,"), format!("roofline {roofline_mean_pct:.1} %;"), rows(series.rows)]
 }
 
 fn drawable(bin: &ErrorBin) -> bool {
@@ -187,7 +179,7 @@ struct Panel {
 impl Panel {
     fn draw(&self, canvas: &mut Canvas, index: usize, bins: &[ErrorBin]) {
         let palette = canvas.palette;
-        let (ink, mark, hollow) = look(index, &palette);
+        let (ink, mark) = look(index, &palette);
         let bins: Vec<&ErrorBin> = bins.iter().filter(|b| drawable(b)).collect();
         let (low, high) = self.ratio.range();
         let up = |of: &dyn Fn(&ErrorBin) -> f64| -> Vec<Point> {
@@ -200,7 +192,8 @@ impl Panel {
         band.extend(up(&|b| b.ratio[0]).into_iter().rev());
         if let &[top, bottom] = band.as_slice() {
             // A lone bin is a bar.
-            band = vec![(top.0 - 6.0, top.1), (top.0 + 6.0, top.1), (bottom.0 + 6.0, bottom.1), (top.0 - 6.0, bottom.1)];
+            band =
+                vec![(top.0 - 6.0, top.1), (top.0 + 6.0, top.1), (bottom.0 + 6.0, bottom.1), (top.0 - 6.0, bottom.1)];
         }
         if !band.is_empty() {
             canvas.fill(&band, palette.soft(ink, BAND));
@@ -220,7 +213,7 @@ impl Panel {
         for points in [up(&|b| b.ratio[1]), down(&|b| b.mean_pct)] {
             canvas.path(&points, Stroke::new(ink, 3));
             for at in points {
-                canvas.dot(at, mark, ink, hollow);
+                canvas.dot(at, mark, 3, ink);
             }
         }
     }

@@ -1,16 +1,13 @@
 //! Predicted against measured times: points around the diagonal.
 
-use super::{Grid, MOST_PANELS, decades, head, look, usable};
-use crate::{
-    chart::{
-        Caption, Chart, Theme,
-        axis::Axis,
-        canvas::{Canvas, Stroke},
-        data::{Table, cell},
-        geometry::{Point, Rect},
-        page,
-    },
-    units::{grouped, significant},
+use super::{Grid, MOST_PANELS, decades, head, look, rows, usable};
+use crate::chart::{
+    Caption, Chart, Theme,
+    axis::Axis,
+    canvas::{Canvas, Stroke},
+    data::{Table, cell},
+    geometry::{Point, Rect},
+    page,
 };
 
 /// A row.
@@ -54,7 +51,7 @@ impl Scatter {
     pub fn draw(&self, theme: Theme) -> Chart {
         let mut text = String::from("Predicted against measured time, both axes logarithmic.");
         for series in &self.series {
-            text += &format!(" {}: {}.", series.label, numbers(series));
+            text += &format!(" {}: {}.", series.label, numbers(series).join(" "));
         }
         page::close(&self.canvas(theme), &self.caption, &text, self.csv())
     }
@@ -92,13 +89,13 @@ impl Scatter {
             head(&mut canvas, plot, index, &series.label, &numbers(series));
             y.draw_left(&mut canvas, plot, "Predicted time");
             x.draw_below(&mut canvas, plot, "Measured time");
-            let (ink, mark, hollow) = look(index, &canvas.palette);
+            let (ink, mark) = look(index, &canvas.palette);
             // Points on the pixel of another one are not seen.
             let mut taken = std::collections::BTreeSet::new();
             for point in chosen(&series.points).into_iter().map(|i| series.points[i]) {
                 let at = (x.place(point.measured_us).round(), y.place(point.predicted_us).round());
                 if Rect::around(at, 0.0, 0.0).outside(&plot) == 0.0 && taken.insert((at.0 as i64, at.1 as i64)) {
-                    canvas.dot(at, mark, ink, hollow);
+                    canvas.dot(at, mark, 2, ink);
                 }
             }
             guides(&mut canvas, plot, &x, &y);
@@ -107,12 +104,9 @@ impl Scatter {
     }
 
     fn subtitle(&self) -> String {
-        let mut text =
-            String::from("Full line: predicted = measured; dashed: 25 % above and below; one panel per series");
+        let mut text = String::from("Full line: predicted = measured; dashed: 25 % above and below");
         if self.series.iter().any(|s| s.points.len() > MOST_POINTS) {
-            text += &format!(
-                "; of more than {MOST_POINTS} rows {MOST_POINTS} are drawn, evenly spread over the rows by measured time"
-            );
+            text += &format!("; of more than {MOST_POINTS} rows {MOST_POINTS} are drawn, evenly by measured time");
         }
         if self.series.len() > MOST_PANELS {
             text += &format!("; the first {MOST_PANELS} of {} series", self.series.len());
@@ -121,15 +115,10 @@ impl Scatter {
     }
 }
 
-/// "mean |error| 5.8 %, median 4.1 %, 6,000 rows".
-fn numbers(series: &ScatterSeries) -> String {
-    let plural = if series.points.len() == 1 { "" } else { "s" };
-    format!(
-        "mean |error| {} %, median {} %, {} row{plural}",
-        significant(series.mean_pct, 2),
-        significant(series.median_pct, 2),
-        grouped(series.points.len() as u64)
-    )
+/// "|error|: mean 5.8 %, median 4.1 %; 6,000 rows".
+fn numbers(series: &ScatterSeries) -> [String; 3] {
+    let ScatterSeries { mean_pct, median_pct, points, .. } = series;
+    [format!("|error|: mean {mean_pct:.1} %,"), format!("median {median_pct:.1} %;"), rows(points.len())]
 }
 
 /// Places of the points that are drawn: of many, as many from each part of the measured times as lie there.
@@ -153,4 +142,3 @@ fn guides(canvas: &mut Canvas, plot: Rect, x: &Axis, y: &Axis) {
         canvas.line(inside(at(from)), inside(at(to)), stroke);
     }
 }
-
