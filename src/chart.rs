@@ -24,6 +24,7 @@ mod tail;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod validation;
 mod widths;
 
 pub use before_after::{BeforeAfter, Change};
@@ -35,6 +36,7 @@ pub use side_by_side::{KernelBars, SideBySide, TimeBar};
 pub use sweep::{MOST_SERIES, Sweep, SweepSample, SweepSeries};
 pub use tail::{Tail, TailSample};
 pub use terms::{KernelTerms, TimeBreakdown};
+pub use validation::{ErrorBin, ErrorBySize, ErrorSeries, MOST_PANELS, Scatter, ScatterPoint, ScatterSeries};
 
 /// Words around a figure.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,10 @@
 mod baseline;
 mod score;
 
-use std::{collections::BTreeMap, io::Read};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Read,
+};
 
 pub use baseline::{Fitted, Needs};
 pub use score::{Score, quantile};
@@ -69,12 +72,27 @@ impl Key {
 }
 
 /// One predicted and measured row.
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    measured: f64,
-    predicted: f64,
-    in_band: bool,
-    needs: Needs,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Case {
+    /// Measured time in seconds.
+    pub measured: f64,
+    /// Predicted time in seconds.
+    pub predicted: f64,
+    /// Whether the measured time lies inside the 80 % band.
+    pub in_band: bool,
+    /// What a roofline needs of the row.
+    pub needs: Needs,
+}
+
+/// The rows that share the value of the first key, each one by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The value.
+    pub label: String,
+    /// The rows; those of one group keep their order.
+    pub cases: Vec<Case>,
+    /// The roofline fitted to these rows.
+    pub roofline: Fitted,
 }
 
 /// Scores of the rows that share their keys.
@@ -105,6 +123,10 @@ pub struct Validation {
     pub rows: u64,
     /// Reasons why rows were left out, with their numbers.
     pub left_out: BTreeMap<String, u64>,
+    /// Names of the GPUs of the rows that were compared.
+    pub gpus: BTreeSet<String>,
+    /// Their sources, as far as named.
+    pub sources: BTreeSet<String>,
 }
 
 impl Validation {
@@ -143,6 +165,12 @@ impl Validation {
             in_band: found.band.0 <= measured && measured <= found.band.1,
             needs: Needs { math: request.shape.flop() / found.peak, memory: found.plan.bytes.get() / found.bandwidth },
         };
+        if !self.gpus.contains(&found.gpu.name) {
+            self.gpus.insert(found.gpu.name.clone());
+        }
+        if !request.source.is_empty() && !self.sources.contains(request.source) {
+            self.sources.insert(request.source.to_owned());
+        }
         self.groups.entry(keys).or_default().push(case);
         Ok(())
     }
@@ -156,13 +184,31 @@ impl Validation {
     pub fn groups(&self) -> Vec<Group> {
         self.groups.iter().map(|(keys, cases)| group(keys, cases)).collect()
     }
+
+    /// The rows by the value of the first key, in its order.
+    pub fn series(&self) -> Vec<Series> {
+        let mut merged: BTreeMap<Option<&(u8, String)>, Vec<Case>> = BTreeMap::new();
+        for (keys, cases) in &self.groups {
+            merged.entry(keys.first()).or_default().extend(cases);
+        }
+        let series = |(key, cases): (Option<&(u8, String)>, Vec<Case>)| Series {
+            label: key.map_or_else(|| "all rows".into(), |key| key.1.clone()),
+            roofline: fitted(&cases),
+            cases,
+        };
+        merged.into_iter().map(series).collect()
+    }
+}
+
+fn fitted(cases: &[Case]) -> Fitted {
+    Fitted::new(&cases.iter().map(|case| (case.needs, case.measured)).collect::<Vec<_>>())
 }
 
 fn group(keys: &[(u8, String)], cases: &[Case]) -> Group {
     let score = |time: &dyn Fn(&Case) -> f64| {
         Score::of(&cases.iter().map(|case| (time(case), case.measured)).collect::<Vec<_>>())
     };
-    let fitted = Fitted::new(&cases.iter().map(|case| (case.needs, case.measured)).collect::<Vec<_>>());
+    let fitted = fitted(cases);
     let inside = cases.iter().filter(|case| case.in_band).count();
     Group {
         keys: keys.iter().map(|key| key.1.clone()).collect(),

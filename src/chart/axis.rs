@@ -15,8 +15,10 @@ pub(super) struct Tick {
 enum Scale {
     /// From, to, distance of ticks; all in data units.
     Linear { low: f64, high: f64, step: f64 },
-    /// Powers of ten at both ends.
-    Log { low: i32, high: i32 },
+    /// Powers of ten at both ends; `timed` names microseconds with the unit that fits.
+    Log { low: i32, high: i32, timed: bool },
+    /// Logarithmic around 1, both ends at one of the ticks.
+    Ratio { low: f64, high: f64, ticks: &'static [f64] },
 }
 
 /// An axis from one pixel to another (either may be the greater).
@@ -30,7 +32,21 @@ pub(super) struct Axis {
 impl Axis {
     /// From 10^`low` to 10^`high`.
     pub fn log(low: i32, high: i32, (from, to): (f64, f64)) -> Self {
-        Self { scale: Scale::Log { low, high: high.max(low + 1) }, from, to }
+        Self { scale: Scale::Log { low, high: high.max(low + 1), timed: false }, from, to }
+    }
+
+    /// Times in microseconds from 10^`low` to 10^`high`, with the unit in each label.
+    pub fn times(low: i32, high: i32, (from, to): (f64, f64)) -> Self {
+        Self { scale: Scale::Log { low, high: high.max(low + 1), timed: true }, from, to }
+    }
+
+    /// Ratios from about `low`, at most 1, to about `high`, at least 1, logarithmic, rounded out to ticks from 0.01 to 100.
+    pub fn ratio(low: f64, high: f64, (from, to): (f64, f64)) -> Self {
+        let holds = |end: f64, most: f64| end >= most * 0.999;
+        let all = RATIOS.iter().find(|ticks| holds(ticks[ticks.len() - 1], high.max(1.0 / low)));
+        let ticks = all.copied().unwrap_or(RATIOS[RATIOS.len() - 1]);
+        let end = |most: f64| ticks.iter().copied().find(|end| holds(*end, most)).unwrap_or(100.0);
+        Self { scale: Scale::Ratio { low: 1.0 / end(1.0 / low), high: end(high), ticks }, from, to }
     }
 
     /// From about `low` to about `high`, rounded out to ticks of 1, 2 or 5 times a power of ten, at most `ticks` of them.
@@ -59,7 +75,8 @@ impl Axis {
     pub fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear { low, high, .. } => (value - low) / (high - low),
-            Scale::Log { low, high } => (libm::log10(value) - f64::from(low)) / f64::from(high - low),
+            Scale::Log { low, high, .. } => (libm::log10(value) - f64::from(low)) / f64::from(high - low),
+            Scale::Ratio { low, high, .. } => libm::log(value / low) / libm::log(high / low),
         };
         self.from + share * (self.to - self.from)
     }
@@ -68,7 +85,8 @@ impl Axis {
     pub fn range(&self) -> (f64, f64) {
         match self.scale {
             Scale::Linear { low, high, .. } => (low, high),
-            Scale::Log { low, high } => (power(low), power(high)),
+            Scale::Log { low, high, .. } => (power(low), power(high)),
+            Scale::Ratio { low, high, .. } => (low, high),
         }
     }
 
@@ -82,17 +100,22 @@ impl Axis {
                     .map(|v| Tick { at: self.place(v), label: Some(plain(v, step)) })
                     .collect()
             }
-            Scale::Log { low, high } => self.decades(low, high),
+            Scale::Log { low, high, timed } => self.decades(low, high, if timed { time_label } else { power_label }),
+            Scale::Ratio { low, high, ticks } => {
+                let both = ticks.iter().rev().map(|t| 1.0 / t).chain([1.0]).chain(ticks.iter().copied());
+                let held = both.filter(|v| (low * 0.999..=high * 1.001).contains(v));
+                held.map(|v| Tick { at: self.place(v), label: Some(decimal(v, 2)) }).collect()
+            }
         }
     }
 
-    fn decades(&self, low: i32, high: i32) -> Vec<Tick> {
+    fn decades(&self, low: i32, high: i32, name: fn(i32) -> String) -> Vec<Tick> {
         let each = (self.to - self.from).abs() / f64::from(high - low);
         let every = (44.0 / each.max(0.1)).ceil().max(1.0) as i32;
         let mut ticks = Vec::new();
         for decade in low..=high {
             if (decade - low) % every == 0 {
-                ticks.push(Tick { at: self.place(power(decade)), label: Some(power_label(decade)) });
+                ticks.push(Tick { at: self.place(power(decade)), label: Some(name(decade)) });
             }
             if decade < high && each >= 30.0 {
                 ticks.extend((2..10).map(|m| Tick { at: self.place(f64::from(m) * power(decade)), label: None }));
@@ -121,6 +144,7 @@ impl Axis {
     /// Draws this axis left of `plot`: grid, outward ticks, labels, and `title` upright.
     pub fn draw_left(&self, canvas: &mut Canvas, plot: Rect, title: &str) {
         let palette = canvas.palette;
+        let mut widest = 0.0_f64;
         for tick in self.ticks() {
             let reach = if tick.label.is_some() { 6.0 } else { 3.0 };
             if tick.label.is_some() {
@@ -128,11 +152,15 @@ impl Axis {
             }
             canvas.line((plot.x0 - reach, tick.at), (plot.x0, tick.at), Stroke::new(palette.axis, 1));
             let style = Type::new(11.0, palette.muted).align(Align::End);
-            canvas.text((plot.x0 - 9.0, tick.at), &tick.label.unwrap_or_default(), style);
+            let label = tick.label.unwrap_or_default();
+            widest = widest.max(style.room(&label).0);
+            canvas.text((plot.x0 - 9.0, tick.at), &label, style);
         }
         canvas.line((plot.x0, plot.y0), (plot.x0, plot.y1), Stroke::new(palette.axis, 1));
         let style = Type::new(12.0, palette.ink).align(Align::Middle).turned(-90.0);
-        canvas.text((plot.x0 - 52.0, plot.center().1), title, style);
+        // Labels with units are wide.
+        let aside = (9.0 + widest + style.room(title).1 / 2.0 + 1.0).max(52.0);
+        canvas.text((plot.x0 - aside, plot.center().1), title, style);
     }
 }
 
@@ -146,6 +174,28 @@ fn sound(low: f64, high: f64) -> (f64, f64) {
 /// 10^`exponent`.
 pub(super) fn power(exponent: i32) -> f64 {
     libm::pow(10.0, f64::from(exponent))
+}
+
+/// Ticks above 1 of an axis of ratios, for ever wider ones.
+const RATIOS: [&[f64]; 7] = [
+    &[1.1, 1.25],
+    &[1.25, 1.5],
+    &[1.25, 1.5, 2.0],
+    &[1.5, 2.0, 3.0],
+    &[2.0, 5.0],
+    &[2.0, 5.0, 10.0],
+    &[3.0, 10.0, 30.0, 100.0],
+];
+
+/// 10^`exponent` microseconds as people read them: 100 ns, 10 us, 1 ms.
+fn time_label(exponent: i32) -> String {
+    match exponent {
+        -3..0 => format!("{} ns", decimal(power(exponent + 3), 0)),
+        0..3 => format!("{} us", decimal(power(exponent), 0)),
+        3..6 => format!("{} ms", decimal(power(exponent - 3), 0)),
+        6..9 => format!("{} s", decimal(power(exponent - 6), 0)),
+        _ => format!("{} s", power_label(exponent - 6)),
+    }
 }
 
 /// A power of ten as people read it: 0.01, 1, 100, 10k, 1M; outside of 10^-3 to 10^14 with a superscript.
@@ -200,6 +250,15 @@ mod tests {
     fn ticks_read_well() {
         assert_eq!(labels(Axis::log(-1, 4, (0.0, 600.0))), ["0.1", "1", "10", "100", "1k", "10k"]);
         assert_eq!(labels(Axis::log(-6, -4, (0.0, 600.0))), ["10⁻⁶", "10⁻⁵", "10⁻⁴"]);
+        assert_eq!(
+            labels(Axis::times(-1, 6, (0.0, 600.0))),
+            ["100 ns", "1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s"]
+        );
+        assert_eq!(labels(Axis::times(9, 10, (0.0, 600.0))), ["1k s", "10k s"]);
+        assert_eq!(labels(Axis::ratio(0.6, 1.3, (0.0, 1.0))), ["0.5", "0.67", "0.8", "1", "1.25", "1.5"]);
+        assert_eq!(labels(Axis::ratio(1.0, 7.0, (0.0, 1.0))), ["0.5", "1", "2", "5", "10"]);
+        assert_eq!(Axis::ratio(1e-9, 1e9, (0.0, 1.0)).range(), (0.01, 100.0));
+        assert_eq!([1.0, 2.0].map(|v| Axis::ratio(0.5, 2.0, (0.0, 8.0)).place(v)), [4.0, 8.0]);
         assert_eq!(labels(Axis::linear(0.0, 97.0, 5, (0.0, 1.0))), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(
             labels(Axis::linear(0.0, 0.0023, 5, (0.0, 1.0))),

@@ -24,6 +24,8 @@ pub(super) struct Palette {
     pub math: Rgb,
     pub memory: Rgb,
     pub latency: Rgb,
+    /// For a fourth series.
+    pub spare: Rgb,
 }
 
 impl Palette {
@@ -39,6 +41,7 @@ impl Palette {
                 math: (0, 114, 178),
                 memory: (213, 94, 0),
                 latency: (0, 138, 100),
+                spare: (204, 121, 167),
             },
             Theme::Dark => Self {
                 background: (24, 26, 31),
@@ -49,6 +52,7 @@ impl Palette {
                 math: (86, 180, 233),
                 memory: (230, 116, 40),
                 latency: (40, 185, 142),
+                spare: (204, 121, 167),
             },
         }
     }
@@ -85,7 +89,7 @@ mod tests {
             for text in [p.ink, p.muted] {
                 assert!(contrast(text, p.background) >= 4.5, "{theme:?} {text:?}");
             }
-            for mark in [p.math, p.memory, p.latency, p.axis] {
+            for mark in [p.math, p.memory, p.latency, p.spare, p.axis] {
                 assert!(contrast(mark, p.background) >= 3.0, "{theme:?} {mark:?}");
             }
         }

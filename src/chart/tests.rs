@@ -2,6 +2,7 @@
 
 mod comparisons;
 mod sweeps;
+mod validations;
 
 use super::canvas::Canvas;
 use super::geometry::Rect;

@@ -1,6 +1,7 @@
 //! `chart KIND`: any chart by itself, as SVG, PNG or the data behind it.
 
 mod gemm;
+mod validation;
 
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ use crate::{
     scenario::Scenario,
 };
 
-// A kind that reads no file is a command of its own, with its own options.
+// A kind that reads no scenario is a command of its own, with its own options.
 #[derive(ClapArgs)]
 #[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Args {
@@ -48,11 +49,13 @@ pub struct Args {
     drawing: Drawing,
 }
 
-/// Charts of shapes.
+/// Charts of shapes and tables.
 #[derive(Subcommand)]
 enum Shaped {
     /// Matrix products along one dimension: time, throughput and utilization, with the edges of tiles and waves
     Gemm(Box<gemm::Args>),
+    /// Tables of measured times: predicted against measured, or the error by size
+    Validation(Box<validation::Args>),
 }
 
 /// Where a chart goes, and its colours.
@@ -92,6 +95,7 @@ enum ThemeArg {
 pub fn run(args: Args) -> Result<u8> {
     let drawing = match &args.shaped {
         Some(Shaped::Gemm(own)) => &own.drawing,
+        Some(Shaped::Validation(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -100,6 +104,7 @@ pub fn run(args: Args) -> Result<u8> {
     };
     let chart = match (&args.shaped, args.kind) {
         (Some(Shaped::Gemm(own)), _) => gemm::drawn(own, theme)?,
+        (Some(Shaped::Validation(own)), _) => validation::drawn(own, theme)?,
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };

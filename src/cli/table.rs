@@ -14,6 +14,8 @@ pub enum Cell {
     Text(String),
     /// A number, printed with at most 6 significant digits.
     Number(f64),
+    /// A number, printed with so many decimal places.
+    Fixed(f64, usize),
     /// Not known or not applicable.
     Absent,
 }
@@ -53,13 +55,14 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number(number) => crate::units::significant(*number, 6),
+            Self::Fixed(number, places) => format!("{number:.places$}"),
             Self::Absent => String::new(),
         }
     }
 
     /// What an unlimited count sorts by is above all numbers.
     fn page(&self) -> PageCell {
-        let sort = if let Self::Number(number) = self { Some(*number) } else { None };
+        let sort = if let Self::Number(number) | Self::Fixed(number, _) = self { Some(*number) } else { None };
         PageCell { text: self.text(), sort, ..PageCell::default() }
     }
 
@@ -67,7 +70,7 @@ impl Cell {
         match self {
             Self::Text(text) => text.as_str().into(),
             // Rounded as in print, so that all formats agree.
-            Self::Number(_) => self
+            Self::Number(_) | Self::Fixed(..) => self
                 .text()
                 .parse::<f64>()
                 .map_or(Value::Null, |n| if n.fract() == 0.0 && n.abs() < 9e15 { (n as i64).into() } else { n.into() }),
@@ -130,7 +133,8 @@ impl Table {
             let cells = || self.rows.iter().filter_map(|row| row.get(index));
             PageColumn {
                 heading: if heading.is_empty() { (*name).into() } else { heading.replace('\n', " ") },
-                numeric: cells().any(|c| matches!(c, Cell::Number(_))) && !cells().any(|c| matches!(c, Cell::Text(_))),
+                numeric: cells().any(|c| matches!(c, Cell::Number(_) | Cell::Fixed(..)))
+                    && !cells().any(|c| matches!(c, Cell::Text(_))),
             }
         };
         let plural = if self.rows.len() == 1 { "" } else { "s" };

@@ -69,7 +69,7 @@ pub enum ShapeError {
 }
 
 /// Longest dimension: sums of a few of them stay far from 2^64.
-const LONGEST: u64 = 1 << 40;
+pub const LONGEST: u64 = 1 << 40;
 
 impl Shape {
     /// A checked shape.

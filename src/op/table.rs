@@ -1,6 +1,6 @@
 //! Rows of tables of operations, as written: the columns of measured times, read into typed requests.
 
-use super::gemm::{Shape, ShapeError};
+use super::gemm::{LONGEST, Shape, ShapeError};
 use crate::gpu::{DataKind, DataType};
 
 /// The columns of measured times. Only those that an operation needs must be there.
@@ -72,7 +72,7 @@ pub enum RowError {
         dtype: String,
     },
     /// Not a count.
-    #[error("{column} = `{value}` is not a whole number from 1 to {}", u64::MAX)]
+    #[error("{column} = `{value}` is not a whole number from 1 to {LONGEST} (2^40)")]
     Count {
         /// The column.
         column: &'static str,
@@ -270,8 +270,9 @@ mod tests {
             ("T4,gemm,fp16,,1,,1,,", "n is empty; gemm needs it"),
             ("T4,gemm,int4,,1,1,1,,", "dtype `int4` is not known; write fp64 fp32 tf32 fp16 bf16 fp8 fp4 or int8"),
             ("T4,gemm,fp16,,1,0,1,,", "n = 0: a matrix product has at least 1 row, column and inner element"),
-            ("T4,gemm,fp16,,-1,1,1,,", "m = `-1` is not a whole number from 1 to 18446744073709551615"),
-            ("T4,gemm,fp16,,1e3,1,1,,", "m = `1e3` is not a whole number from 1 to 18446744073709551615"),
+            ("T4,gemm,fp16,,-1,1,1,,", "m = `-1` is not a whole number from 1 to 1099511627776 (2^40)"),
+            ("T4,gemm,fp16,,1e3,1,1,,", "m = `1e3` is not a whole number from 1 to 1099511627776 (2^40)"),
+            ("T4,gemm,fp16,,1099511627777,1,1,,", "m = 1099511627777: at most 2^40 are taken"),
             ("T4,gemm,fp16,,1,1,1,cpu,", "timing = `cpu` is neither device (the default) nor launch"),
         ] {
             assert_eq!(request(row).unwrap_err(), expected);

@@ -34,6 +34,7 @@ fn names_are_unique_and_resolve() {
         ("Tesla V100-SXM2-16GB", "v100-sxm2-16gb"),
         ("Tesla V100-SXM2-32GB", "v100-sxm2-32gb"),
         ("Tesla T4", "t4"),
+        ("Tesla P4", "p4"),
         ("Tesla P100-SXM2-16GB", "p100-sxm2"),
         ("NVIDIA GeForce RTX 3090", "rtx-3090"),
         ("NVIDIA GeForce RTX 4090", "rtx-4090"),

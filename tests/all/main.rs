@@ -1,6 +1,7 @@
 //! All integration tests in one binary, so that the library is linked once.
 
 mod accuracy;
+mod accuracy_page;
 mod amd_cpu;
 mod architecture;
 mod bad_input;
@@ -34,5 +35,6 @@ mod robust;
 mod scenarios;
 mod stream;
 mod time_laws;
+mod validation;
 #[cfg(unix)]
 mod world;
