@@ -275,7 +275,7 @@ fn crates_and_the_world_stay_behind_their_fences() {
 fn files_are_short_and_say_what_they_are() {
     let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X"].concat()];
     let mut wrong = Vec::new();
-    for path in ["src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets"]
+    for path in ["src", "tests", "benches", "examples", "fuzz/src", "fuzz/fuzz_targets"]
         .into_iter()
         .flat_map(rust_files)
         .chain([root().join("build.rs")])
