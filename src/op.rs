@@ -1,7 +1,9 @@
 //! Operations by shape: which kernel a library would run for them, and its launch; tables of them.
 
+pub mod answer;
 pub mod batch;
 pub mod estimate;
 pub mod gemm;
 pub mod predict;
+pub mod row;
 pub mod table;

@@ -12,9 +12,11 @@ pub use baseline::{Fitted, Needs};
 pub use score::{Score, quantile};
 
 use crate::op::{
+    answer::Answer,
     batch::TableError,
-    predict::{PredictError, Prediction, Predictor},
-    table::{Columns, Request},
+    predict::{PredictError, Predictor},
+    row::Head,
+    table::Columns,
 };
 
 /// What rows can be grouped by.
@@ -48,14 +50,14 @@ impl Key {
     }
 
     /// The group of a row under this key, with what sorts it.
-    fn group(self, request: &Request, found: &Prediction, measured: f64) -> (u8, String) {
+    fn group(self, head: &Head, found: &Answer, measured: f64) -> (u8, String) {
         let text = |text: &str| (0, text.to_owned());
         match self {
             Self::Gpu => text(&found.gpu.name),
-            Self::Op => text(request.op),
-            Self::Dtype => text(request.data.name()),
-            Self::Source => text(request.source),
-            Self::Bound => text(found.bound().word()),
+            Self::Op => text(head.op),
+            Self::Dtype => text(head.data.name()),
+            Self::Source => text(head.source),
+            Self::Bound => text(found.bound.word()),
             Self::Size => match measured * 1e6 {
                 us if us < 10.0 => (0, "<10 us".into()),
                 us if us < 100.0 => (1, "10-100 us".into()),
@@ -156,20 +158,21 @@ impl Validation {
 
     fn row(&mut self, columns: &Columns, record: &csv::ByteRecord, predictor: &mut Predictor) -> Result<(), String> {
         let measured = columns.measured(record).map_err(|e| e.to_string())?.ok_or("measured_us is empty")?;
-        let request = columns.request(record).map_err(|e| e.to_string())?;
-        let found = predictor.predict(&request).map_err(|e: PredictError| e.to_string())?;
-        let keys = self.keys.iter().map(|key| key.group(&request, &found, measured)).collect();
+        let row = columns.row(record).map_err(|e| e.to_string())?;
+        let found = predictor.answer(&row).map_err(|e: PredictError| e.to_string())?;
+        let (head, source) = (&row.head(), row.head().source);
+        let keys = self.keys.iter().map(|key| key.group(head, &found, measured)).collect();
         let case = Case {
             measured,
             predicted: found.time,
             in_band: found.band.0 <= measured && measured <= found.band.1,
-            needs: Needs { math: request.shape.flop() / found.peak, memory: found.plan.bytes.get() / found.bandwidth },
+            needs: Needs { math: found.least_math, memory: found.least_memory },
         };
         if !self.gpus.contains(&found.gpu.name) {
             self.gpus.insert(found.gpu.name.clone());
         }
-        if !request.source.is_empty() && !self.sources.contains(request.source) {
-            self.sources.insert(request.source.to_owned());
+        if !source.is_empty() && !self.sources.contains(source) {
+            self.sources.insert(source.to_owned());
         }
         self.groups.entry(keys).or_default().push(case);
         Ok(())

@@ -3,7 +3,8 @@
 use std::io::{Read, Write};
 
 use super::{
-    predict::{PredictError, Prediction, Predictor},
+    answer::Answer,
+    predict::{PredictError, Predictor},
     table::Columns,
 };
 use crate::units::significant;
@@ -74,10 +75,10 @@ pub fn batch(input: impl Read, output: impl Write, predictor: &mut Predictor) ->
         for index in 0..header.len() {
             writer.write_field(record.get(index).unwrap_or_default()).map_err(unwritten)?;
         }
-        let request = columns.request(&record).map_err(PredictError::from);
-        let cells = match request.and_then(|request| predictor.predict(&request)) {
+        let row = columns.row(&record).map_err(PredictError::from);
+        let cells = match row.and_then(|row| predictor.answer(&row)) {
             Ok(found) => {
-                summary.uncalibrated += u64::from(found.uncalibrated.is_some());
+                summary.uncalibrated += u64::from(found.unmeasured);
                 cells(&found)
             }
             Err(error) => {
@@ -96,23 +97,22 @@ pub fn batch(input: impl Read, output: impl Write, predictor: &mut Predictor) ->
     Ok(summary)
 }
 
-fn cells(found: &Prediction) -> [String; RESULTS.len()] {
+fn cells(found: &Answer) -> [String; RESULTS.len()] {
     let us = |seconds: f64| significant(seconds * 1e6, 6);
-    let chosen = &found.plan.chosen;
     [
         us(found.time),
         us(found.band.0),
         us(found.band.1),
         us(found.math),
         us(found.dram),
-        us(found.feed),
+        us(found.l2),
         us(found.latency),
         found.launch.map_or(String::new(), us),
-        found.bound().word().into(),
-        chosen.tile.map_or("gemv".into(), |tile| format!("{}x{}", tile.height, tile.width)),
-        chosen.splits.to_string(),
-        significant(chosen.blocks, 6),
-        chosen.tile.map_or(1, |tile| tile.per_sm).to_string(),
+        found.bound.word().into(),
+        found.tile.map_or(found.kernel.into(), |(height, width)| format!("{height}x{width}")),
+        found.splits.to_string(),
+        significant(found.blocks, 6),
+        found.blocks_per_sm.to_string(),
         significant(found.waves, 6),
         found.gpu.name.clone(),
         found.of.to_string(),

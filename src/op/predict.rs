@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::{
+    answer::Answer,
     gemm::{Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
+    row::Row,
     table::{Request, RowError, Timing},
 };
 use crate::{
@@ -128,6 +130,17 @@ impl<'a> Predictor<'a> {
         });
         self.names.insert(name.to_owned(), place.clone());
         Ok(place?)
+    }
+
+    /// The answer to a row, whatever its operation.
+    ///
+    /// # Errors
+    /// The GPU is not known, or it or the model of the operation does not take what the row asks for.
+    pub fn answer(&mut self, row: &Row) -> Result<Answer<'_>, PredictError> {
+        match row {
+            Row::Product(request) => Ok(Answer::product(&self.predict(request)?)),
+            Row::Call(call) => Err(RowError::Unsupported { op: call.head.op.into() }.into()),
+        }
     }
 
     /// The answer to a request.

@@ -28,13 +28,28 @@ pub const COLUMNS: [&str; 21] = [
     "notes",
 ];
 
-/// Operations that can be predicted.
+/// Matrix products.
 pub const PREDICTED: [&str; 3] = ["gemm", "bmm", "grouped_gemm"];
+/// Other operations that can be predicted.
+pub const CALLS: [&str; 0] = [];
 /// Operations that a table may hold besides.
 const OTHERS: [&str; 10] =
     ["conv", "softmax", "layernorm", "rmsnorm", "gelu", "elementwise", "reduction", "attention", "moe", "memcpy"];
 /// Types that a table may hold.
 const TYPES: [&str; 8] = ["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8"];
+
+/// "a, b and c".
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+fn predicted() -> String {
+    list(&[&PREDICTED[..], &CALLS[..]].concat())
+}
 
 /// A row that names no operation that can be predicted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -54,15 +69,21 @@ pub enum RowError {
         column: &'static str,
     },
     /// An operation of the table that has no model.
-    #[error("op `{op}` cannot be predicted; gemm, bmm and grouped_gemm can")]
+    #[error("op `{op}` cannot be predicted; {} can", predicted())]
     Unsupported {
         /// The operation.
         op: String,
     },
     /// No operation.
-    #[error("op `{op}` is not known; gemm, bmm and grouped_gemm can be predicted")]
+    #[error("op `{op}` is not known; {} can be predicted", predicted())]
     Op {
         /// The text as given.
+        op: String,
+    },
+    /// Another operation than a matrix product, where one is wanted.
+    #[error("op `{op}` is no matrix product; {} are", list(&PREDICTED))]
+    NoProduct {
+        /// The operation.
         op: String,
     },
     /// No data type.
@@ -183,26 +204,49 @@ impl Columns {
         }
     }
 
-    /// The request of a row.
+    /// The operation of a row, where it can be predicted.
+    pub(super) fn op(&self, record: &csv::ByteRecord) -> Result<&'static str, RowError> {
+        let wanted = self.text(record, "op")?;
+        PREDICTED.into_iter().chain(CALLS).find(|op| *op == wanted).ok_or_else(|| match wanted {
+            "" => RowError::Empty { column: "op", op: "every row".into() },
+            known if OTHERS.contains(&known) => RowError::Unsupported { op: known.into() },
+            other => RowError::Op { op: other.into() },
+        })
+    }
+
+    /// The type of a row; absent where it is none, which is reported after what else is wrong.
+    pub(super) fn data(&self, record: &csv::ByteRecord, op: &str) -> Result<Option<DataType>, RowError> {
+        match self.text(record, "dtype")? {
+            "" => Err(RowError::Empty { column: "dtype", op: op.into() }),
+            known if TYPES.contains(&known) => Ok(known.parse().ok()),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn unknown_type(&self, record: &csv::ByteRecord) -> RowError {
+        RowError::DataType { dtype: self.text(record, "dtype").unwrap_or_default().into() }
+    }
+
+    /// What the clock of a row saw.
+    pub(super) fn timing(&self, record: &csv::ByteRecord) -> Result<Timing, RowError> {
+        match self.text(record, "timing")? {
+            "" | "device" => Ok(Timing::Device),
+            "launch" => Ok(Timing::Launch),
+            other => Err(RowError::Timing { value: other.into() }),
+        }
+    }
+
+    /// The matrix product of a row.
     ///
     /// # Errors
-    /// The row names no operation that can be predicted, or a value that it needs is absent or no such value.
+    /// The row names no matrix product, or a value that it needs is absent or no such value.
     pub fn request<'a>(&self, record: &'a csv::ByteRecord) -> Result<Request<'a>, RowError> {
         let text = |column| self.text(record, column);
-        let wanted = text("op")?;
-        let Some(op) = PREDICTED.into_iter().find(|op| *op == wanted) else {
-            return Err(match wanted {
-                "" => RowError::Empty { column: "op", op: "every row".into() },
-                known if OTHERS.contains(&known) => RowError::Unsupported { op: known.into() },
-                other => RowError::Op { op: other.into() },
-            });
-        };
-        let dtype = text("dtype")?;
-        let data = match dtype {
-            "" => return Err(RowError::Empty { column: "dtype", op: op.into() }),
-            known if TYPES.contains(&known) => known.parse().ok(),
-            _ => None,
-        };
+        let op = self.op(record)?;
+        if !PREDICTED.contains(&op) {
+            return Err(RowError::NoProduct { op: op.into() });
+        }
+        let data = self.data(record, op)?;
         let count = |column, default: Option<u64>| match (text(column)?, default) {
             ("", Some(default)) => Ok(default),
             ("", None) => Err(RowError::Empty { column, op: op.into() }),
@@ -213,11 +257,7 @@ impl Columns {
             },
         };
         let shape = Shape::new(count("batch", Some(1))?, count("m", None)?, count("n", None)?, count("k", None)?)?;
-        let timing = match text("timing")? {
-            "" | "device" => Timing::Device,
-            "launch" => Timing::Launch,
-            other => return Err(RowError::Timing { value: other.into() }),
-        };
+        let timing = self.timing(record)?;
         let notes = text("notes")?;
         let weight_copies = match note(notes, "weight_copies") {
             None => None,
@@ -238,14 +278,14 @@ impl Columns {
             None => None,
             Some(value) => Some(value.parse().map_err(|_| RowError::Note { key: "data", value: value.into() })?),
         };
-        let data = data.ok_or_else(|| RowError::DataType { dtype: dtype.into() })?;
+        let data = data.ok_or_else(|| self.unknown_type(record))?;
         let (source, gpu) = (text("source")?, text("gpu")?);
         Ok(Request { source, gpu, op, data, sparse, shape, timing, weight_copies, content })
     }
 }
 
 /// The value of a key in `key=value` pairs between `;`.
-fn note<'a>(notes: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn note<'a>(notes: &'a str, key: &str) -> Option<&'a str> {
     notes.split(';').find_map(|pair| Some(pair.trim().strip_prefix(key)?.strip_prefix('=')?.trim()))
 }
 
