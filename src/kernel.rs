@@ -40,6 +40,8 @@ pub struct Tiled {
     pub math: f64,
     /// Tile area / (height + width), elements.
     pub shape: f64,
+    /// Bytes from one row of an operand to the next; 0 where they are near.
+    pub stride: f64,
     /// Bytes of output that a block stores.
     pub out: f64,
     /// Operand bytes that a block loads from L2.

@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
         let mut at = start;
         let mut found = self.losses(&at);
         let mut steps = [0.1; SHARED.len()];
-        let mut own_steps = vec![[0.1; OWN.len()]; boards];
+        let mut own_steps = vec![vec![0.1; boards]; OWN.len()];
         let mut oblique_step = 0.1;
         for _ in 0..ROUNDS {
             let before = at.clone();
@@ -184,12 +184,12 @@ impl<'a> Search<'a> {
                 });
                 steps[place] *= if moved { 1.5 } else { 0.5 };
             }
-            for place in 0..own {
+            for (place, steps) in own_steps.iter_mut().enumerate().take(own) {
                 let mut moved = vec![false; boards];
                 for sign in [1.0, -1.0] {
                     let mut next = at.clone();
                     for (board, constants) in next.own.iter_mut().enumerate().filter(|(board, _)| !moved[*board]) {
-                        step_own(constants, place, sign * own_steps[board][place]);
+                        step_own(constants, place, sign * steps[board]);
                     }
                     let losses = self.losses(&next);
                     for board in 0..boards {
@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
                     }
                 }
                 for board in 0..boards {
-                    own_steps[board][place] *= if moved[board] { 1.5 } else { 0.5 };
+                    steps[board] *= if moved[board] { 1.5 } else { 0.5 };
                 }
             }
             let mut oblique = false;
@@ -221,8 +221,8 @@ impl<'a> Search<'a> {
             }
             oblique_step = (oblique_step * if oblique { 1.5 } else { 0.7 }).max(LEAST_STEP);
             let mut further = at.clone();
-            for place in 0..shared {
-                further.shared[place] = (at.shared[place] * at.shared[place] / before.shared[place]).min(MOST[place]);
+            for (place, most) in MOST.iter().enumerate().take(shared) {
+                further.shared[place] = (at.shared[place] * at.shared[place] / before.shared[place]).min(*most);
             }
             for (next, (now, then)) in further.own.iter_mut().zip(at.own.iter().zip(&before.own)) {
                 for place in 0..2 {
@@ -231,8 +231,8 @@ impl<'a> Search<'a> {
                 next[2] = (2.0 * now[2] - then[2]).clamp(0.0, 1.0);
             }
             let further = at != before && self.take(&mut at, &mut found, further);
-            let small = |steps: &[f64], places: usize| steps[..places].iter().all(|step| *step < LEAST_STEP);
-            if !oblique && !further && small(&steps, shared) && own_steps.iter().all(|steps| small(steps, own)) {
+            let small = |steps: &[f64]| steps.iter().all(|step| *step < LEAST_STEP);
+            if !oblique && !further && small(&steps[..shared]) && own_steps[..own].iter().all(|steps| small(steps)) {
                 break;
             }
             // A constant that rested may have to follow the others.

@@ -111,7 +111,7 @@ pub fn transfers(boards: &[Board], found: &[Transfer]) {
         let line = score(strict, |answer| answer.roofline);
         let foreign = foreign.as_ref().unwrap_or(strict);
         let scores = [model(known), model(strict), model(foreign), model(mean), line];
-        let power = power.as_ref().map(|answers| model(answers));
+        let power = power.as_ref().map(model);
         for (errors, score) in errors.iter_mut().zip(scores.iter().chain(&power)) {
             errors.push(score.mape);
         }

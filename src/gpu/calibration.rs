@@ -196,6 +196,8 @@ pub struct Calibration {
     pub sustained_sgemm: f64,
     /// Power droop of long matrix products on vector units.
     pub sgemm_droop: f64,
+    /// What a KiB between the rows of an operand adds to `small_tile` in these products, in elements.
+    pub sgemm_stride: f64,
     /// Tiles (height, width) that libraries use for matrix products on vector units; none where they use every tile.
     pub sgemm_tiles: Vec<[u32; 2]>,
     /// The same for batches of products.

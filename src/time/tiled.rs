@@ -9,6 +9,8 @@ use crate::{
 /// h of a tile of 256 x 128, on which the sustained rates were fitted.
 pub const REFERENCE_TILE: f64 = 256.0 * 128.0 / (256.0 + 128.0);
 
+const KIB: f64 = 1024.0;
+
 /// What a GPU can do for one matrix product, in seconds, bytes and operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
@@ -44,6 +46,8 @@ pub struct Machine {
     pub residency_exponent: f64,
     /// Small-tile inefficiency, elements.
     pub small_tile: f64,
+    /// What a byte between the rows of an operand adds to it.
+    pub stride: f64,
     /// Share of a partial wave that is lost.
     pub quantisation: f64,
     /// Exponent of the p-sum.
@@ -82,6 +86,10 @@ impl Machine {
             l2_capacity: gpu.memory.l2.capacity.get() * constants.l2_effective * halves,
             residency_exponent: constants.residency_exponent,
             small_tile: constants.small_tile,
+            stride: match pipe {
+                Pipe::Tensor { .. } => 0.0,
+                Pipe::Vector(_) | Pipe::Special => gpu.calibration.sgemm_stride / KIB,
+            },
             quantisation,
             overlap: constants.overlap_exponent,
             droop: gpu.calibration.droop(pipe),
@@ -130,6 +138,8 @@ pub struct Work {
     pub math: f64,
     /// Tile area / (height + width), elements.
     pub shape: f64,
+    /// Bytes from one row of an operand to the next; 0 where they are near.
+    pub stride: f64,
     /// Bytes of finished output per block.
     pub out: f64,
     /// Operand bytes that a block loads from L2.
@@ -164,8 +174,8 @@ pub struct Parts {
 impl Work {
     /// The work of a kernel in so many blocks.
     pub fn new(tiled: &Tiled, blocks: f64, per_sm: f64, machine: &Machine) -> Self {
-        let Tiled { steps, math, shape, out, feed, partials, operands } = *tiled;
-        Self { blocks, per_sm, steps, math, shape, out, feed, partials, streamed: machine.streamed(&operands) }
+        let Tiled { steps, math, shape, stride, out, feed, partials, operands } = *tiled;
+        Self { blocks, per_sm, steps, math, shape, stride, out, feed, partials, streamed: machine.streamed(&operands) }
     }
 
     /// The parts on a machine; `balanced` without the loss of a partial wave.
@@ -174,7 +184,8 @@ impl Work {
         let share = |pieces: f64| if balanced { pieces.max(1.0) } else { machine.quantised(pieces) };
         let tiles = share(self.blocks / machine.sms);
         let waves = share(self.blocks / (machine.sms * self.per_sm));
-        let tile_loss = (1.0 + machine.small_tile / self.shape) / (1.0 + machine.small_tile / REFERENCE_TILE);
+        let small_tile = machine.small_tile + machine.stride * self.stride;
+        let tile_loss = (1.0 + small_tile / self.shape) / (1.0 + machine.small_tile / REFERENCE_TILE);
         Parts {
             math: tiles * self.math / machine.math * tile_loss,
             latency: waves * (self.steps - 1.0).max(0.0) * machine.step,

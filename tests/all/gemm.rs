@@ -106,6 +106,27 @@ fn the_pipeline_gives_the_time_of_the_search() {
 }
 
 #[test]
+fn rows_far_apart_slow_single_fp32_products() {
+    // Time of k = 32,768 over 16 times that of k = 2,048.
+    let growth = |name, input, batch| {
+        let gpu = gpu(name);
+        let planner = Planner::new(&gpu, Precision::new(&gpu, input, false).unwrap()).unwrap();
+        let time = |k| planner.plan(Shape::new(batch, 4096, 4096, k).unwrap(), Reuse::ColdWeights).time;
+        time(32_768) / (16.0 * time(2048))
+    };
+    let p100 = growth("p100-pcie-16gb", DataType::Fp32, 1);
+    assert!((1.8..3.0).contains(&p100), "{p100}");
+    for (name, least, most) in [("a100-pcie-80gb", 1.05, 1.3), ("h100-sxm5-80gb", 1.05, 1.3), ("l4", 0.9, 1.4)] {
+        let found = growth(name, DataType::Fp32, 1);
+        assert!((least..most).contains(&found), "{name}: {found}");
+    }
+    for (name, input, batch) in [("p100-pcie-16gb", DataType::Fp32, 2), ("h100-sxm5-80gb", DataType::Fp16, 1)] {
+        let found = growth(name, input, batch);
+        assert!((0.9..1.1).contains(&found), "{name}: {found}");
+    }
+}
+
+#[test]
 fn types_that_a_gpu_has_not_are_refused_by_name() {
     for (name, input, sparse, said) in [
         ("a100-sxm4-80gb", DataType::Fp8, false, "A100 SXM4 80 GB has no FP8 tensor unit"),

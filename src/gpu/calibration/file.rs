@@ -25,6 +25,7 @@ pub struct OwnConstants {
     pub tiled: Option<Tiled>,
     pub sustained_sgemm: Option<f64>,
     pub sgemm_droop: Option<f64>,
+    pub sgemm_stride: Option<f64>,
     pub sgemm_tiles: Option<Vec<[u32; 2]>>,
     pub batched_sgemm_tiles: Option<Vec<[u32; 2]>>,
     pub band: Option<Band>,
@@ -117,6 +118,9 @@ impl CalibrationFile {
             Some(DataKind::Uninitialised) => owners.iter().find_map(|o| o.random),
             Some(DataKind::Random) | None => None,
         };
+        let sgemm_stride = owners.iter().find_map(|o| o.sgemm_stride).unwrap_or(0.0);
+        // None is a stride, too.
+        factor("calibration.sgemm_stride + 1", sgemm_stride + 1.0, 1e3)?;
         let tensor_power = owners.iter().find_map(|o| o.tensor_power);
         if let Some(RandomData { sustained, droop }) = random {
             factor("calibration.random.sustained", sustained, 1.0)?;
@@ -144,6 +148,7 @@ impl CalibrationFile {
             tiled: owners.iter().find_map(|o| o.tiled).unwrap_or(CLASSIC),
             sustained_sgemm: pick("sustained_sgemm", |o| o.sustained_sgemm, 1.0)?,
             sgemm_droop: pick("sgemm_droop", |o| o.sgemm_droop, 1.0)?,
+            sgemm_stride,
             sgemm_tiles: owners.iter().find_map(|o| o.sgemm_tiles.clone()).unwrap_or_default(),
             batched_sgemm_tiles: owners.iter().find_map(|o| o.batched_sgemm_tiles.clone()).unwrap_or_default(),
             band: tensor_band,

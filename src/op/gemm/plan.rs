@@ -228,8 +228,8 @@ impl Planner {
     }
 
     fn finished(&self, tile: Option<Tile>, splits: u32, work: Work, parts: Parts, operands: [Operand; 2]) -> Candidate {
-        let Work { blocks, steps, math, shape, out, feed, partials, .. } = work;
-        let tiled = Tiled { steps, math, shape, out, feed, partials, operands };
+        let Work { blocks, steps, math, shape, stride, out, feed, partials, .. } = work;
+        let tiled = Tiled { steps, math, shape, stride, out, feed, partials, operands };
         Candidate { tile, splits, blocks, tiled, parts, time: parts.time(self.machine.overlap) }
     }
 
@@ -250,6 +250,9 @@ impl Planner {
             steps,
             math: 2.0 * height * width * depth,
             shape: height * width / (height + width),
+            // Rows of A and, as a layer keeps its weights, columns of B are k apart. Batches, whose matrices are small, show
+            // nothing of it.
+            stride: if shape.batch > 1 { 0.0 } else { shape.k as f64 * input },
             out: rows * columns * output,
             feed: (rows + columns * self.precision.weight_share) * depth * input,
             // Written and read in FP32.
@@ -269,6 +272,7 @@ impl Planner {
             steps: 1.0,
             math: 0.0,
             shape: 1.0,
+            stride: 0.0,
             out: 0.0,
             feed: 0.0,
             partials: 0.0,
