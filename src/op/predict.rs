@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    gemm::{Plan, Planner, Precision, PrecisionError, Reuse},
+    gemm::{Candidate, Plan, Planner, Precision, PrecisionError, Reuse},
     table::{Request, RowError, Timing},
 };
 use crate::{
@@ -62,6 +62,8 @@ pub struct Prediction<'a> {
     pub uncalibrated: Option<Uncalibrated>,
     /// Whose constants were used.
     pub of: &'a ConstantsOf,
+    /// The unit that multiplies.
+    pub pipe: Pipe,
     /// Datasheet peak of the unit, in operations per second.
     pub peak: f64,
     /// Datasheet bandwidth, in bytes per second.
@@ -121,6 +123,9 @@ impl<'a> Predictor<'a> {
 
     /// The place of a GPU by the name that a row gives.
     fn place(&mut self, name: &str) -> Result<usize, PredictError> {
+        if self.fixed.is_some() && !self.known.is_empty() {
+            return Ok(0);
+        }
         if let Some(known) = self.names.get(name) {
             return Ok(known.clone()?);
         }
@@ -145,9 +150,24 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// The GPU is not known, is a CPU, or does not multiply the type.
     pub fn predict(&mut self, request: &Request) -> Result<Prediction<'_>, PredictError> {
+        let catalog = self.catalog;
+        let (gpu, planner, pipe) = self.planner(request)?;
+        let protocol = catalog.protocol(request.source, request.op, gpu);
+        Ok(answer(gpu, planner, pipe, protocol, request))
+    }
+
+    /// The time on the device, in seconds, of the kernel that a prediction chose for the request, perhaps under other
+    /// constants of the GPU.
+    ///
+    /// # Errors
+    /// As of `predict`.
+    pub fn time_of(&mut self, request: &Request, kernel: &Candidate) -> Result<f64, PredictError> {
+        Ok(self.planner(request)?.1.time_of(kernel))
+    }
+
+    fn planner(&mut self, request: &Request) -> Result<(&Gpu, &Planner, Pipe), PredictError> {
         let place = self.place(request.gpu)?;
         let Known { gpu, planners } = &mut self.known[place];
-        let protocol = self.catalog.protocol(request.source, request.op, gpu);
         if gpu.is_cpu() {
             return Err(PredictError::Cpu { name: gpu.name.clone() });
         }
@@ -165,7 +185,7 @@ impl<'a> Predictor<'a> {
             planners.len() - 1
         });
         let (planner, pipe) = planners[index].planner.as_ref().map_err(Clone::clone)?;
-        Ok(answer(gpu, planner, *pipe, protocol, request))
+        Ok((gpu, planner, *pipe))
     }
 }
 
@@ -216,6 +236,7 @@ fn answer<'a>(
         waves: plan.chosen.blocks / planner.slots(&plan.chosen),
         uncalibrated,
         of: if matches!(pipe, Pipe::Tensor { .. }) { &gpu.calibration.of } else { &gpu.calibration.of_sgemm },
+        pipe,
         peak: machine.peak * machine.sms,
         bandwidth: machine.dram_peak,
     }
