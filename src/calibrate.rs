@@ -214,6 +214,7 @@ pub fn calibrate(catalog: &Catalog, request: &Request) -> Result<Calibrated, Cal
         let value = significant(after.get(constant), DIGITS).parse().unwrap_or(after.get(constant));
         after.set(constant, if after.get(constant) == before.get(constant) { before.get(constant) } else { value });
     }
+    let shown = judge::shown(before, &rows);
     let constants: Vec<Found> = Constant::ALL
         .into_iter()
         .map(|constant| {
@@ -224,10 +225,11 @@ pub fn calibrate(catalog: &Catalog, request: &Request) -> Result<Calibrated, Cal
                 (Some(evidence), _) if evidence.determined => Origin::Rows,
                 (evidence, _) => {
                     let evidence = evidence.as_ref().filter(|_| judge::in_question(constant, &rows));
-                    Origin::Kept(evidence.map(|e| judge::lacking(e, &before, gpu)))
+                    Origin::Kept(evidence.map(|e| judge::lacking(e, &shown, gpu)))
                 }
             };
-            Found { constant, before: before.get(constant), after: after.get(constant), origin, evidence }
+            let value = if matches!(origin, Origin::Kept(_)) { &shown } else { &after };
+            Found { constant, before: shown.get(constant), after: value.get(constant), origin, evidence }
         })
         .collect();
     if !constants.iter().any(Found::determined) {

@@ -39,8 +39,8 @@ const BELOW: f64 = 0.02;
 
 /// The product that streams: 2 GiB of weights in 16 bits, so that L2 and the fixed cost are nothing beside it.
 const STREAM: (u64, u64, u64) = (16, 32_768, 32_768);
-/// The product that computes.
-const LARGE: (u64, u64, u64) = (4096, 4096, 4096);
+/// The product that computes: so large that the last wave is little of it.
+const LARGE: (u64, u64, u64) = (8192, 8192, 8192);
 
 /// Sets the constants that the ceilings give.
 pub(super) fn apply(gpu: &Gpu, ceilings: &[Ceiling], values: &mut Values) -> Result<Vec<FromCeiling>, CalibrateError> {
@@ -83,7 +83,8 @@ fn bandwidth(gpu: &Gpu, rate: BytesPerSecond, values: &mut Values) -> Result<Fro
         Some(plan.bytes.get() / plan.time)
     };
     let at_most = solve(gpu, Constant::DramEfficiency, rate.get(), reached, values);
-    let how = format!("so that {m} x {n} x {k} in {} streams at {rate} in the model", precision.input.name());
+    let streams = if at_most { "comes nearest to" } else { "streams at" };
+    let how = format!("so that {m} x {n} x {k} in {} {streams} {rate} in the model", precision.input.name());
     Ok(FromCeiling { constant: Constant::DramEfficiency, how, at_most })
 }
 
@@ -104,7 +105,8 @@ fn product(
     let shape = Shape { batch: 1, m, n, k };
     let reached = |gpu: &Gpu| Some(shape.flop() / Planner::new(gpu, precision)?.plan(shape, Reuse::ColdWeights).time);
     let at_most = solve(gpu, constant, rate.get(), reached, values);
-    let how = format!("so that {m} x {n} x {k} in {} runs at {rate} in the model", data.name());
+    let runs = if at_most { "comes nearest to" } else { "runs at" };
+    let how = format!("so that {m} x {n} x {k} in {} {runs} {rate} in the model", data.name());
     Ok(FromCeiling { constant, how, at_most })
 }
 

@@ -73,9 +73,12 @@ impl Constant {
         }
     }
 
+    /// The host's times.
+    pub(super) const LAUNCHES: [Self; 3] = [Self::LaunchGemm, Self::LaunchBmm, Self::LaunchGrouped];
+
     /// Whether it belongs to the table that was measured, not to the GPU.
     pub fn of_table(self) -> bool {
-        matches!(self, Self::LaunchGemm | Self::LaunchBmm | Self::LaunchGrouped)
+        Self::LAUNCHES.contains(&self)
     }
 
     /// Whether it only bends what the others set: these need more evidence, and give way where they cannot be told apart.
@@ -124,12 +127,15 @@ impl Constant {
     }
 }
 
+/// In the place of a host's time: each row has that of its prediction, which may follow from its source.
+pub(super) const AS_PREDICTED: f64 = 0.0;
+
 /// A value for each constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Values([f64; COUNT]);
 
 impl Values {
-    /// Those of a GPU.
+    /// Those of a GPU; the host's times are 0, which leaves them to the prediction of each row.
     pub fn of(gpu: &Gpu) -> Self {
         let own = &gpu.calibration;
         Self(Constant::ALL.map(|constant| match constant {
@@ -140,7 +146,7 @@ impl Values {
             Constant::FixedFactor => own.fixed_factor,
             Constant::PowerDroop => own.power_droop,
             Constant::SgemmDroop => own.sgemm_droop,
-            Constant::LaunchGemm | Constant::LaunchBmm | Constant::LaunchGrouped => own.constants.launch_overhead.get(),
+            Constant::LaunchGemm | Constant::LaunchBmm | Constant::LaunchGrouped => AS_PREDICTED,
         }))
     }
 

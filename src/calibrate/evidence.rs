@@ -43,7 +43,7 @@ const STEP: f64 = 0.01;
 /// Derivatives of the logarithms of the rows' times by that of each constant; of a droop by that of its factor. A row that
 /// does not count has none.
 pub(super) fn sensitivities(model: &Model, at: &Values, counts: impl Fn(usize) -> bool) -> Vec<Vec<f64>> {
-    let kernels = model.kernels(at);
+    let kernels = model.kernels(at, 1);
     let (mut above, mut below) = (Vec::new(), Vec::new());
     let of = |constant: Constant| {
         if !judge::in_question(constant, model.rows) {

@@ -33,6 +33,18 @@ pub(super) fn printed(constant: Constant, value: f64) -> String {
     if constant.of_table() { Seconds(value).to_string() } else { significant(value, 4) }
 }
 
+/// The constants before, with the host's times that the median row of each operation was predicted with.
+pub(super) fn shown(before: Values, rows: &[Row]) -> Values {
+    let mut shown = before;
+    for launch in Constant::LAUNCHES {
+        let own = rows.iter().filter(|row| Constant::launch(row.request.op) == launch);
+        let mut times: Vec<f64> = own.filter_map(|row| row.launch).collect();
+        times.sort_by(f64::total_cmp);
+        shown.set(launch, quantile(&times, 0.5));
+    }
+    shown
+}
+
 /// Why a constant stays, and what would determine it.
 pub(super) fn lacking(evidence: &Evidence, before: &Values, gpu: &Gpu) -> String {
     let constant = evidence.constant;
@@ -91,9 +103,9 @@ pub(super) fn ends(
 ) -> Vec<String> {
     let mut found = Vec::new();
     for one in given.iter().filter(|one| one.at_most) {
-        let text = "is at its largest value and the model still below the measured rate: a clock above the datasheet's, or \
-                    a rate from L2";
-        found.push(format!("{} {text} ({})", one.constant.name(), one.how));
+        let text =
+            "at most, and the model is still below the measured rate: a clock above the datasheet's, or a rate from L2";
+        found.push(format!("{} is 1 {text} ({})", one.constant.name(), one.how));
     }
     if at_most.is_empty() {
         return found;

@@ -1,7 +1,7 @@
 //! The rows under any constants: the kernels chosen for them, and the times of these kernels.
 
 use super::{
-    constants::{Constant, Values},
+    constants::{AS_PREDICTED, Constant, Values},
     rows::Row,
 };
 use crate::{
@@ -23,13 +23,19 @@ impl Model<'_> {
 
     /// What the host adds to a row.
     fn launch(row: &Row, values: &Values) -> f64 {
-        row.launch.map_or(0.0, |_| values.get(Constant::launch(row.request.op)))
+        row.launch.map_or(0.0, |predicted| {
+            let of_table = values.get(Constant::launch(row.request.op));
+            if of_table == AS_PREDICTED { predicted } else { of_table }
+        })
     }
 
-    /// The kernel that is fastest for each row.
-    pub fn kernels(&self, values: &Values) -> Vec<Option<Candidate>> {
+    /// The kernel that is fastest for each row, or for every so many-th.
+    pub fn kernels(&self, values: &Values, every: usize) -> Vec<Option<Candidate>> {
         let mut predictor = self.predictor(values);
-        self.rows.iter().map(|row| Some(predictor.predict(&row.request).ok()?.plan.chosen)).collect()
+        let mut kernel = |(place, row): (usize, &Row)| {
+            if place % every == 0 { Some(predictor.predict(&row.request).ok()?.plan.chosen) } else { None }
+        };
+        self.rows.iter().enumerate().map(&mut kernel).collect()
     }
 
     /// Times of given kernels in seconds, with what the host adds; a row without a kernel has its measured time. Most of a
@@ -46,7 +52,7 @@ impl Model<'_> {
     /// Predictions in seconds, each with the kernel that is fastest.
     pub fn predictions(&self, values: &Values) -> Vec<f64> {
         let mut times = Vec::with_capacity(self.rows.len());
-        self.times(values, &self.kernels(values), &mut times);
+        self.times(values, &self.kernels(values, 1), &mut times);
         times
     }
 }

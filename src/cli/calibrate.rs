@@ -63,7 +63,9 @@ enum Data {
 fn rate(text: &str) -> Result<(DataType, FlopsPerSecond), String> {
     let (data, rate) =
         text.split_once('=').ok_or("write TYPE=RATE, such as \"bf16=800 TFLOP/s\" or \"fp32=60 TFLOP/s\"")?;
-    Ok((data.trim().parse().map_err(|e| format!("{e}"))?, rate.parse().map_err(|e| format!("{e}"))?))
+    let types = || DataType::ALL.map(DataType::name).join(", ");
+    let data = data.trim().parse().map_err(|_| format!("`{}` is no type: {}", data.trim(), types()))?;
+    Ok((data, rate.parse().map_err(|e| format!("{e}"))?))
 }
 
 pub fn run(args: Args) -> Result<u8> {
