@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod calibrate;
 mod chart;
 mod check;
 mod compare;
@@ -64,6 +65,8 @@ enum Command {
     Predict(predict::Args),
     /// Predictions against measured times, by groups, with two rooflines beside them
     Validate(validate::Args),
+    /// The constants of a GPU from measured products or rates, as a table for its file
+    Calibrate(Box<calibrate::Args>),
     /// A script that completes commands and options in a shell
     Completions(completions::Args),
 }
@@ -95,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Occupancy(args) => occupancy::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Validate(args) => validate::run(args),
+        Command::Calibrate(args) => calibrate::run(*args),
         Command::Completions(args) => completions::run(args),
     };
     match result {

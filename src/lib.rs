@@ -35,6 +35,8 @@ pub mod scenario;
 
 pub mod validate;
 
+pub mod calibrate;
+
 pub mod report;
 
 pub mod chart;

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod score;
+mod search;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,6 +11,7 @@ use std::{
 
 pub use baseline::{Fitted, Needs};
 pub use score::{Score, quantile};
+pub use search::Search;
 
 use crate::op::{
     answer::Answer,
@@ -58,18 +60,29 @@ impl Key {
             Self::Dtype => text(head.data.name()),
             Self::Source => text(head.source),
             Self::Bound => text(found.bound.word()),
-            Self::Size => match measured * 1e6 {
-                us if us < 10.0 => (0, "<10 us".into()),
-                us if us < 100.0 => (1, "10-100 us".into()),
-                us if us <= 1000.0 => (2, "100-1000 us".into()),
-                _ => (3, ">1000 us".into()),
-            },
+            Self::Size => {
+                let size = size(measured);
+                (size as u8, SIZES[size].to_owned())
+            }
             Self::Waves => match found.waves {
                 waves if waves < 1.0 => (0, "<1".into()),
                 waves if waves <= 4.0 => (1, "1-4".into()),
                 _ => (2, ">4".into()),
             },
         }
+    }
+}
+
+/// Measured times by size.
+pub const SIZES: [&str; 4] = ["<10 us", "10-100 us", "100-1000 us", ">1000 us"];
+
+/// The place of a measured time, in seconds, among `SIZES`.
+pub fn size(measured: f64) -> usize {
+    match measured * 1e6 {
+        us if us < 10.0 => 0,
+        us if us < 100.0 => 1,
+        us if us <= 1000.0 => 2,
+        _ => 3,
     }
 }
 

@@ -84,14 +84,28 @@ impl GpuArgs {
     }
 }
 
+/// What of a `--gpu` is the file or name, and the MIG profile of a file behind it.
+fn parts(name: &str) -> (&str, Option<&str>, bool) {
+    let is_file = |name: &str| Path::new(name).extension().is_some_and(|e| e == "toml");
+    let (file, profile) = if is_file(name) { (name, None) } else { split_profile(name) };
+    (file, profile, is_file(file))
+}
+
+/// The text of a GPU's file, of a slice that of the whole GPU; `name` is the `--gpu` that it was found by.
+pub fn file_of(catalog: &Catalog, name: &str, gpu: &Gpu) -> Result<String> {
+    match parts(name) {
+        (file, _, true) => world::read_text(Path::new(file)),
+        _ => Ok(catalog.text(gpu.mig.as_ref().map_or(&gpu.id, |slice| &slice.gpu)).unwrap_or_default().into()),
+    }
+}
+
 /// A GPU by file or name.
 fn one(catalog: &Catalog, name: &str, set: &[Override]) -> Result<(Gpu, Option<String>)> {
     if name.trim().is_empty() {
         bail!("--gpu is empty: name a GPU of `wavecast gpus list` or a file");
     }
-    let is_file = |name: &str| Path::new(name).extension().is_some_and(|e| e == "toml");
-    let (file, profile) = if is_file(name) { (name, None) } else { split_profile(name) };
-    if is_file(file) {
+    let (file, profile, is_file) = parts(name);
+    if is_file {
         let path = Path::new(file);
         let text = world::read_text(path)?;
         let what = || format!("`{name}`");

@@ -257,6 +257,16 @@ impl Calibration {
         self.random.filter(|_| self.data == DataKind::Random)
     }
 
+    /// Makes the constants of one kind of data the constants of all.
+    pub fn fold(&mut self, data: DataKind) {
+        self.data = data;
+        if let Some(random) = self.as_random() {
+            self.sustained_tensor *= random.sustained;
+            self.power_droop = random.droop;
+        }
+        self.random = None;
+    }
+
     /// Sustained share of the peak of a unit, 0 to 1.
     pub fn sustained(&self, pipe: Pipe) -> f64 {
         match pipe {

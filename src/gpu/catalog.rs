@@ -195,6 +195,21 @@ impl Catalog {
         Ok(Found { gpu, assumption: assumption.map(|a| format!("`{name}` is taken as {a}")) })
     }
 
+    /// Whether a name means a GPU: its id, its name or an alias of it, or a GPU of the catalog that has its name, so that
+    /// a changed copy of a file still is the product. A slice is no other slice and not the whole.
+    ///
+    /// # Errors
+    /// The name is neither its own nor one of the catalog.
+    pub fn means(&self, name: &str, gpu: &Gpu) -> Result<bool, GpuError> {
+        let wanted = normal(name);
+        let own = [&gpu.id, &gpu.name].into_iter().chain(if gpu.mig.is_none() { &gpu.aliases[..] } else { &[] });
+        if own.into_iter().any(|own| normal(own) == wanted) {
+            return Ok(true);
+        }
+        let found = self.find(name)?.gpu;
+        Ok(found.id == gpu.id || found.name == gpu.name)
+    }
+
     /// How a source of measured times measured an operation, where that is known.
     pub fn protocol(&self, source: &str, op: &str, gpu: &Gpu) -> Option<&Protocol> {
         let of = |p: &&Protocol| {

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use super::{
     answer::Answer,
-    gemm::{Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
+    gemm::{Candidate, Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
     row::Row,
     table::{Request, RowError, Timing},
 };
 use crate::{
-    gpu::{Catalog, ConstantsOf, DataKind, DataType, Gpu, GpuError, Protocol},
+    gpu::{Catalog, ConstantsOf, DataKind, DataType, Gpu, GpuError, Pipe, Protocol},
     time::Bound,
     units::Seconds,
 };
@@ -64,6 +64,8 @@ pub struct Prediction<'a> {
     pub uncalibrated: Option<Uncalibrated>,
     /// Whose constants were used.
     pub of: &'a ConstantsOf,
+    /// The unit that multiplies.
+    pub pipe: Pipe,
     /// Datasheet peak of the unit, in operations per second.
     pub peak: f64,
     /// Datasheet bandwidth, in bytes per second.
@@ -113,6 +115,9 @@ impl<'a> Predictor<'a> {
 
     /// The place of a GPU by the name that a row gives.
     fn place(&mut self, name: &str) -> Result<usize, PredictError> {
+        if self.fixed.is_some() && !self.known.is_empty() {
+            return Ok(0);
+        }
         if let Some(known) = self.names.get(name) {
             return Ok(known.clone()?);
         }
@@ -148,6 +153,22 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// The GPU is not known, is a CPU, or does not multiply the type.
     pub fn predict(&mut self, request: &Request) -> Result<Prediction<'_>, PredictError> {
+        let catalog = self.catalog;
+        let (gpu, planner) = self.planner(request)?;
+        let protocol = catalog.protocol(request.source, request.op, gpu);
+        Ok(answer(gpu, planner, protocol, request))
+    }
+
+    /// The time on the device, in seconds, of the kernel that a prediction chose for the request, perhaps under other
+    /// constants of the GPU.
+    ///
+    /// # Errors
+    /// As of `predict`.
+    pub fn time_of(&mut self, request: &Request, kernel: &Candidate) -> Result<f64, PredictError> {
+        Ok(self.planner(request)?.1.time_of(kernel))
+    }
+
+    fn planner(&mut self, request: &Request) -> Result<(&Gpu, &Planner), PredictError> {
         let place = self.place(request.gpu)?;
         let Known { gpu, planners } = &mut self.known[place];
         let protocol = self.catalog.protocol(request.source, request.op, gpu);
@@ -170,7 +191,7 @@ impl<'a> Predictor<'a> {
             planners.len() - 1
         });
         let planner = planners[index].planner.as_ref().map_err(Clone::clone)?;
-        Ok(answer(gpu, planner, protocol, request))
+        Ok((gpu, planner))
     }
 }
 
@@ -204,6 +225,7 @@ fn answer<'a>(gpu: &'a Gpu, planner: &Planner, protocol: Option<&Protocol>, requ
         waves: plan.chosen.blocks / planner.slots(&plan.chosen),
         uncalibrated: uncalibrated(precision, request.shape),
         of: gpu.calibration.of_unit(precision.pipe),
+        pipe: precision.pipe,
         peak: machine.peak * machine.sms,
         bandwidth: machine.dram_peak,
     }

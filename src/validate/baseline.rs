@@ -1,5 +1,7 @@
 //! What a prediction has to beat: rooflines.
 
+use super::Search;
+
 /// What a roofline needs of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needs {
@@ -46,47 +48,18 @@ impl Fitted {
             let roofline = of(at);
             logs.iter().map(|(needs, log)| (libm::log(roofline.time(needs)) - log).abs()).sum::<f64>()
         };
+        let search = Search::new(3, false, 0.4, 1e-3);
         let mut best = ([0.0; 3], f64::INFINITY);
         for start in [[0.8, 0.8, 0.9], [0.4, 0.8, 0.5], [0.8, 1.6, 0.9], [0.2, 0.4, 0.9]] {
-            let mut at = [libm::log(start[0]), libm::log(start[1]), libm::log(start[2] * least)];
-            let mut found = loss(&at);
-            let mut step = 0.4;
-            while step > 1e-3 {
-                let mut moved = false;
-                for direction in DIRECTIONS {
-                    let next: [f64; 3] = std::array::from_fn(|i| at[i] + step * direction[i]);
-                    let other = loss(&next);
-                    if other < found {
-                        (at, found, moved) = (next, other, true);
-                    }
-                }
-                if !moved {
-                    step /= 2.0;
-                }
-            }
+            let start = [libm::log(start[0]), libm::log(start[1]), libm::log(start[2] * least)];
+            let (at, found) = search.least(&start, |at| loss(&[at[0], at[1], at[2]]));
             if found < best.1 {
-                best = (at, found);
+                best = ([at[0], at[1], at[2]], found);
             }
         }
         of(&best.0)
     }
 }
-
-/// Ways to go in the space of the logarithms: along each constant, and along pairs that trade against each other.
-const DIRECTIONS: [[f64; 3]; 12] = [
-    [1.0, 0.0, 0.0],
-    [-1.0, 0.0, 0.0],
-    [0.0, 1.0, 0.0],
-    [0.0, -1.0, 0.0],
-    [0.0, 0.0, 1.0],
-    [0.0, 0.0, -1.0],
-    [1.0, 0.0, 1.0],
-    [-1.0, 0.0, -1.0],
-    [0.0, 1.0, 1.0],
-    [0.0, -1.0, -1.0],
-    [1.0, 1.0, 0.0],
-    [-1.0, -1.0, 0.0],
-];
 
 #[cfg(test)]
 mod tests {

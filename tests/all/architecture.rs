@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "units",
     "gpu",
     "occupancy",
@@ -21,6 +21,7 @@ const ORDER: [&str; 18] = [
     "profile",
     "scenario",
     "validate",
+    "calibrate",
     "report",
     "chart",
     "cli",
@@ -37,7 +38,7 @@ const FENCES: [(&str, &[&str]); 11] = [
     ("plotters", &["chart"]),
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
-    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "validate", "report", "chart", "cli"]),
+    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "validate", "calibrate", "report", "chart", "cli"]),
     ("maud", &["report/html"]),
     ("rayon", &["cli"]),
 ];

@@ -6,6 +6,8 @@ mod amd_cpu;
 mod architecture;
 mod bad_input;
 mod bandwidth_curve;
+mod calibrate;
+mod calibrate_command;
 mod cli;
 mod common;
 mod compare;

@@ -118,8 +118,16 @@ impl Planner {
             bytes: Bytes(bytes),
             resident: Bytes(resident),
             chosen,
-            time: self.drooped(&chosen),
+            time: self.drooped(&chosen.parts, chosen.time),
         }
+    }
+
+    /// The time of a kernel that was chosen before, perhaps under other constants of the same GPU: with droop, in
+    /// seconds. It is never shorter than that of the plan.
+    pub fn time_of(&self, kernel: &Candidate) -> f64 {
+        let per_sm = kernel.tile.map_or(1.0, |tile| f64::from(tile.per_sm));
+        let parts = Work::new(&kernel.tiled, kernel.blocks, per_sm, &self.machine).parts(&self.machine, false);
+        self.drooped(&parts, parts.time(self.machine.overlap))
     }
 
     /// The fastest candidates, best first.
@@ -129,9 +137,8 @@ impl Planner {
         best
     }
 
-    fn drooped(&self, candidate: &Candidate) -> f64 {
-        let (time, compute) = (candidate.time, candidate.parts.compute());
-        let share = (compute / time).min(1.0);
+    fn drooped(&self, parts: &Parts, time: f64) -> f64 {
+        let share = (parts.compute() / time).min(1.0);
         time * (1.0 + self.machine.droop * share * time / (time + crate::time::DROOP_TIME.get()))
     }
 
