@@ -1,5 +1,6 @@
 //! Operations by shape: which kernel a library would run for them, and its launch; tables of them.
 
+pub mod attention;
 pub mod batch;
 pub mod estimate;
 pub mod gemm;

@@ -1,5 +1,6 @@
 //! `chart KIND`: any chart by itself, as SVG, PNG or the data behind it.
 
+mod attention;
 mod gemm;
 
 use std::path::PathBuf;
@@ -53,6 +54,8 @@ pub struct Args {
 enum Shaped {
     /// Matrix products along one dimension: time, throughput and utilization, with the edges of tiles and waves
     Gemm(Box<gemm::Args>),
+    /// An attention call against the length of the sequence, with the terms of its time
+    Attention(Box<attention::Args>),
 }
 
 /// Where a chart goes, and its colours.
@@ -92,6 +95,7 @@ enum ThemeArg {
 pub fn run(args: Args) -> Result<u8> {
     let drawing = match &args.shaped {
         Some(Shaped::Gemm(own)) => &own.drawing,
+        Some(Shaped::Attention(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -100,6 +104,7 @@ pub fn run(args: Args) -> Result<u8> {
     };
     let chart = match (&args.shaped, args.kind) {
         (Some(Shaped::Gemm(own)), _) => gemm::drawn(own, theme)?,
+        (Some(Shaped::Attention(own)), _) => attention::drawn(own, theme)?,
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };

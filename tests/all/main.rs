@@ -3,6 +3,8 @@
 mod accuracy;
 mod amd_cpu;
 mod architecture;
+mod attention;
+mod attention_accuracy;
 mod bad_input;
 mod bandwidth_curve;
 mod cli;
