@@ -42,8 +42,8 @@ const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 158.0;
 const BELOW: f64 = 46.0;
-/// Markers on each line.
-const MARKS: usize = 6;
+/// Pixels between two markers of a line.
+const APART: f64 = 110.0;
 /// Decades below the longest time that are drawn; terms below them say nothing.
 const DECADES: i32 = 6;
 
@@ -124,7 +124,7 @@ impl Lengths {
             canvas.path(points, Stroke { ink, width, dash });
             around.lines.extend(points.windows(2).map(|w| (w[0], w[1]) as Segment));
             let Some(end) = points.last() else { continue };
-            for at in marks(points, index).chain([*end]) {
+            for at in marks(points, index).into_iter().chain([*end]) {
                 canvas.mark(at, mark, ink, hollow);
                 around.markers.push(Rect::around(at, 12.0, 12.0));
             }
@@ -153,9 +153,16 @@ impl Lengths {
     }
 }
 
-/// Places of markers along a line, other ones on each line, none at its end.
-fn marks(points: &[Point], index: usize) -> impl Iterator<Item = Point> {
-    let step = (points.len() / MARKS).max(1);
-    let before_end = points.len().saturating_sub(step / 2 + 1);
-    points[..before_end].iter().skip((index * step / 3) % step).step_by(step).copied()
+/// Places of markers along a line, so many pixels apart, other ones on each line, none near its end.
+fn marks(points: &[Point], index: usize) -> Vec<Point> {
+    let Some(end) = points.last() else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut next = points[0].0 + (index % 3) as f64 * APART / 3.0;
+    for at in points.iter().filter(|p| p.0 + APART / 3.0 < end.0) {
+        if at.0 >= next {
+            found.push(*at);
+            next = at.0 + APART;
+        }
+    }
+    found
 }

@@ -60,7 +60,17 @@ fn operations_and_bytes_by_hand() {
     assert_eq!(Shape { window: Some(3), ..chunk }.keys_read(), 4);
     assert_eq!(Shape { window: Some(2), ..chunk }.keys_read(), 3);
     assert_eq!(chunk.flop(), 4.0 * 8.0 * 7.0);
-    // Llama-3-8B: K and V of a token in one layer are 4096 bytes.
+    // Q45: 274.9 GFLOP forward; with a backward pass of 2 or 2.5 times that 824.6 or 962.1.
+    let asked = Shape { causal: false, ..Shape::prefill(64, (16, 16), 1024, 64) };
+    for (factor, expected) in [(1.0, 274.9e9), (3.0, 824.6e9), (3.5, 962.1e9)] {
+        assert!((asked.flop() * factor / expected - 1.0).abs() < 2e-4, "Q45");
+    }
+    // Q46: at 16k tokens half of the full count is left.
+    let long = Shape::prefill(1, (32, 32), 16_384, 128);
+    assert!((long.flop() / Shape { causal: false, ..long }.flop() - 0.5).abs() < 1e-4, "Q46");
+    // Q52: 2 x 32 layers x 32 heads x 128 x 2 B.
+    assert_eq!(32.0 * Shape::decode(1, (32, 32), 1, 128).cache_bytes_per_token(2.0), 524_288.0);
+    // Q42, Llama-3-8B: K and V of a token in one layer are 4096 bytes.
     let decode = Shape::decode(1, (32, 8), 4096, 128);
     assert_eq!(decode.cache_bytes_per_token(2.0), 4096.0);
     assert_eq!(decode.key_value_elements() * 2.0, 4096.0 * 4096.0);

@@ -155,6 +155,10 @@ pub(super) fn ignored(model: &Model, shape: &Shape) -> Vec<String> {
         "sequences of different lengths in one batch: all have the same".to_owned(),
         "page tables of the KV cache, dropout, biases, masks other than causal and window".into(),
     ];
+    if !model.decodes(shape) {
+        ignored
+            .push("the backward pass: 2 times these operations, 2.5 times where it computes the scores again".into());
+    }
     if !model.decodes(shape) && shape.group() > 1 && shape.group() < 8 && model.library().word() != "trtllm" {
         ignored.push("why 2 to 4 query heads per KV head take 5 to 15 % more at 64 to 1024 tokens".into());
     }

@@ -230,7 +230,10 @@ impl Model {
             exponent *= self.wide;
         }
         if exponent > 1.0 {
-            (low, high) = (libm::pow(low, exponent), libm::pow(high, exponent));
+            // What is well known of the measured GPU or call says nothing here: the widest band of all sizes.
+            let (least, most) =
+                (band.low.iter().fold(1.0, |a: f64, b| a.min(*b)), band.high.iter().fold(1.0, |a: f64, b| a.max(*b)));
+            (low, high) = (libm::pow(least, exponent), libm::pow(most, exponent));
         }
         (time * low.min(1.0), time * high.max(1.0))
     }
