@@ -11,6 +11,7 @@ pub mod figures;
 mod font;
 mod geometry;
 mod labels;
+mod lengths;
 mod occupancy;
 mod page;
 mod palette;
@@ -29,6 +30,7 @@ mod widths;
 
 pub use before_after::{BeforeAfter, Change};
 pub use font::{FONT_BOLD, FONT_REGULAR};
+pub use lengths::{LengthLine, Lengths};
 pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
 pub use roofline::{Bound, ComputeRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod attention;
 mod calibrate;
 mod chart;
 mod check;
@@ -53,6 +54,8 @@ enum Command {
     Kernel(Box<kernel::Args>),
     /// One matrix product by its shape: the kernel that a library would run, its waves, its time, and good sizes near
     Gemm(Box<gemm::Args>),
+    /// One attention call by its shape, prefill or decode: its kernel, grid, split of the keys, time and bound
+    Attention(Box<attention::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::Analyze(args) => analyze::run(args),
         Command::Kernel(args) => kernel::run(*args),
         Command::Gemm(args) => gemm::run(*args),
+        Command::Attention(args) => attention::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -1,6 +1,7 @@
 //! Operations by shape: which kernel a library would run for them, and its launch; tables of them.
 
 pub mod answer;
+pub mod attention;
 pub mod batch;
 pub mod estimate;
 pub mod gemm;

@@ -133,6 +133,8 @@ pub struct TimeEstimate {
     pub tail_cost: f64,
     /// Share of the DRAM traffic that stays in L2 from the launch before, 0 to 1.
     pub l2_hit: f64,
+    /// Whether pipes work one after the other, so that math is their sum; else beside each other.
+    pub pipes_in_turn: bool,
 }
 
 impl TimeEstimate {
@@ -152,7 +154,11 @@ impl TimeEstimate {
         // Issue that is no longer than the pipe by more than rounding of instruction counts is the pipe's own issue.
         let weight = |t: &Term| t.time.get() * if t.resource == Resource::Issue { ISSUE_TIE } else { 1.0 };
         let largest = own.max_by(|a, b| weight(a).total_cmp(&weight(b)));
-        let (resource, time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
+        let (resource, mut time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
+        if self.pipes_in_turn && bound == Bound::Math {
+            let pipes = self.terms.iter().filter(|t| matches!(t.resource, Resource::Pipe(_)));
+            time = pipes.map(|t| t.time).sum();
+        }
         let (follows, following) = match bound {
             Bound::Math => (Resource::Store, self.of(Resource::Store)),
             Bound::Memory => return (resource, time),
@@ -212,6 +218,7 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
         terms: all,
         tail_cost: (1.0 - without_tail / device).max(0.0),
         l2_hit: found.l2_hit,
+        pipes_in_turn: false,
     }
 }
 

@@ -19,6 +19,8 @@ enum Scale {
     Log { low: i32, high: i32, timed: bool },
     /// Logarithmic around 1, both ends at one of the ticks.
     Ratio { low: f64, high: f64, ticks: &'static [f64] },
+    /// Powers of two at both ends.
+    Doubling { low: i32, high: i32 },
 }
 
 /// An axis from one pixel to another (either may be the greater).
@@ -49,6 +51,11 @@ impl Axis {
         Self { scale: Scale::Ratio { low: 1.0 / end(1.0 / low), high: end(high), ticks }, from, to }
     }
 
+    /// From 2^`low` to 2^`high`, each doubling as long as the next.
+    pub fn doubling(low: i32, high: i32, (from, to): (f64, f64)) -> Self {
+        Self { scale: Scale::Doubling { low, high: high.max(low + 1) }, from, to }
+    }
+
     /// From about `low` to about `high`, rounded out to ticks of 1, 2 or 5 times a power of ten, at most `ticks` of them.
     pub fn linear(low: f64, high: f64, ticks: u32, pixels: (f64, f64)) -> Self {
         let (low, high) = sound(low, high);
@@ -77,6 +84,7 @@ impl Axis {
             Scale::Linear { low, high, .. } => (value - low) / (high - low),
             Scale::Log { low, high, .. } => (libm::log10(value) - f64::from(low)) / f64::from(high - low),
             Scale::Ratio { low, high, .. } => libm::log(value / low) / libm::log(high / low),
+            Scale::Doubling { low, high } => (libm::log2(value) - f64::from(low)) / f64::from(high - low),
         };
         self.from + share * (self.to - self.from)
     }
@@ -87,6 +95,7 @@ impl Axis {
             Scale::Linear { low, high, .. } => (low, high),
             Scale::Log { low, high, .. } => (power(low), power(high)),
             Scale::Ratio { low, high, .. } => (low, high),
+            Scale::Doubling { low, high } => (libm::exp2(f64::from(low)), libm::exp2(f64::from(high))),
         }
     }
 
@@ -105,6 +114,12 @@ impl Axis {
                 let both = ticks.iter().rev().map(|t| 1.0 / t).chain([1.0]).chain(ticks.iter().copied());
                 let held = both.filter(|v| (low * 0.999..=high * 1.001).contains(v));
                 held.map(|v| Tick { at: self.place(v), label: Some(decimal(v, 2)) }).collect()
+            }
+            Scale::Doubling { low, high } => {
+                let each = (self.to - self.from).abs() / f64::from(high - low);
+                let every = (52.0 / each.max(0.1)).ceil().max(1.0) as usize;
+                let doublings = (low..=high).step_by(every).map(|e| libm::exp2(f64::from(e)));
+                doublings.map(|v| Tick { at: self.place(v), label: Some(decimal(v, 0)) }).collect()
             }
         }
     }
@@ -265,6 +280,8 @@ mod tests {
             ["0", "0.0005", "0.001", "0.0015", "0.002", "0.0025"]
         );
         assert_eq!(labels(Axis::linear(0.0, 3.0e7, 3, (0.0, 1.0))), ["0", "10M", "20M", "30M"]);
+        assert_eq!(labels(Axis::doubling(7, 11, (0.0, 600.0))), ["128", "256", "512", "1024", "2048"]);
+        assert_eq!(labels(Axis::doubling(0, 32, (0.0, 160.0))), ["1", "2048", "4194304"]);
         assert_eq!(labels(Axis::binary(0.0, 227.0, 5, (0.0, 1.0))), ["0", "64", "128", "192"]);
         assert_eq!(labels(Axis::binary(1.0, 9000.0, 5, (0.0, 1.0))), ["2048", "4096", "6144", "8192"]);
         assert_eq!(labels(Axis::linear(0.0, 5e4, 5, (0.0, 1.0))), ["0", "10k", "20k", "30k", "40k", "50k"]);

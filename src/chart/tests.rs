@@ -1,6 +1,7 @@
 //! All figures over plain and awkward inputs: stable bytes, no text on another, none outside, complete data.
 
 mod comparisons;
+mod lengths;
 mod sweeps;
 mod validations;
 

@@ -1,5 +1,6 @@
 //! `chart KIND`: any chart by itself, as SVG, PNG or the data behind it.
 
+mod attention;
 mod gemm;
 mod validation;
 
@@ -56,6 +57,8 @@ enum Shaped {
     Gemm(Box<gemm::Args>),
     /// Tables of measured times: predicted against measured, or the error by size
     Validation(Box<validation::Args>),
+    /// An attention call against the length of the sequence, with the terms of its time
+    Attention(Box<attention::Args>),
 }
 
 /// Where a chart goes, and its colours.
@@ -96,6 +99,7 @@ pub fn run(args: Args) -> Result<u8> {
     let drawing = match &args.shaped {
         Some(Shaped::Gemm(own)) => &own.drawing,
         Some(Shaped::Validation(own)) => &own.drawing,
+        Some(Shaped::Attention(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -105,6 +109,7 @@ pub fn run(args: Args) -> Result<u8> {
     let chart = match (&args.shaped, args.kind) {
         (Some(Shaped::Gemm(own)), _) => gemm::drawn(own, theme)?,
         (Some(Shaped::Validation(own)), _) => validation::drawn(own, theme)?,
+        (Some(Shaped::Attention(own)), _) => attention::drawn(own, theme)?,
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };

@@ -16,7 +16,7 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
-    op::gemm::Product,
+    op::{attention::Attention, gemm::Product},
     profile::Judged,
     report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
 };
@@ -61,6 +61,16 @@ impl Outcome {
         let mut kernel = KernelReport::from_analysis(&product.analysis);
         kernel.set_product(&product);
         self.add(product.analysis);
+        if let Some(last) = self.kernels.last_mut() {
+            *last = kernel;
+        }
+    }
+
+    /// Adds an attention call.
+    pub fn add_attention(&mut self, attention: Attention) {
+        let mut kernel = KernelReport::from_analysis(&attention.analysis);
+        kernel.set_attention(&attention);
+        self.add(attention.analysis);
         if let Some(last) = self.kernels.last_mut() {
             *last = kernel;
         }

@@ -92,6 +92,7 @@ impl Estimate<'_> {
             terms,
             tail_cost: 0.0,
             l2_hit: 0.0,
+            pipes_in_turn: false,
         }
     }
 }

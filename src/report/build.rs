@@ -6,7 +6,7 @@ use crate::{
     gpu::{Gpu, Limits, Pipe, Words},
     kernel::Level,
     occupancy::{BlockLimits, Occupancy, Resource, Resources, advice, amd},
-    op::gemm::Product,
+    op::{attention::Attention, gemm::Product},
     roofline::{Point, above_roof},
     schedule::Schedule,
     time::{Bound, Resource as TimeResource},
@@ -50,6 +50,17 @@ impl KernelReport {
         self.choices = product.choices.clone();
         self.sizes = product.sizes.clone();
         // Tile and split were searched by time: more residency alone is no step.
+        self.next_steps.clear();
+    }
+
+    /// The kernel of an attention call.
+    pub fn set_attention(&mut self, attention: &Attention) {
+        let parts = &attention.parts;
+        self.tile = Some(format!("{}x{}", parts.tile.0, parts.tile.1));
+        self.splits = Some(parts.splits);
+        self.choices = attention.choices.clone();
+        self.sizes = attention.sizes.clone();
+        self.calibration = Some(attention.of.to_string());
         self.next_steps.clear();
     }
 

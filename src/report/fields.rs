@@ -117,10 +117,10 @@ record! {
         idle_sms_in_tail: Option<u64>, "count", "SMs without any block in the last wave";
         tail_cost_pct: Option<f64>, "%", "Share of the time that the same work in whole waves would save";
         few_blocks: Option<bool>, "yes/no", "Whether the grid has fewer than 300 blocks, where tails matter";
-        tile: Option<String>, "text", "Tile of a matrix product, height x width";
-        splits: Option<u32>, "count", "Shares into which the inner dimension of a matrix product is cut";
-        choices: Vec<String>, "sentences", "The kernel chosen for a matrix product and the next best, fastest first";
-        sizes: Vec<String>, "sentences", "What nearby sizes of a matrix product would cost";
+        tile: Option<String>, "text", "Tile of a matrix product, height x width; of attention, queries x keys";
+        splits: Option<u32>, "count", "Shares into which the inner dimension of a matrix product or the keys of attention are cut";
+        choices: Vec<String>, "sentences", "The kernel chosen for a matrix product and the next best, fastest first; of attention the kernel and its grid";
+        sizes: Vec<String>, "sentences", "What nearby sizes of a matrix product, or a longer sequence, would cost";
         time_us: Option<f64>, "us", "Estimated time";
         low_us: Option<f64>, "us", "Low end of the range: perfect overlap at datasheet rates; of matrix products the 80 % band";
         high_us: Option<f64>, "us", "High end of the range: no overlap between SMs, memory levels and ports; of matrix products the 80 % band";

@@ -5,7 +5,7 @@
 /// Id, the question's address, and what the console blocks of its entry must show, one line each.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
-const CASES: [Case; 38] = [
+const CASES: [Case; 41] = [
     (
         "Q02",
         "kokkos/kokkos/pull/5739",
@@ -143,9 +143,20 @@ const CASES: [Case; 38] = [
         &["the data come from L2, not DRAM", "above its peak of 288 GB/s", "(L2)"],
     ),
     ("Q41", "pytorch/pytorch/issues/111339", &["memory-bound (DRAM)", "(21.59 us", "(12.15 us"]),
+    (
+        "Q42",
+        "hahnyuan/LLM-Viewer/issues/12",
+        &["K and V 512 MiB (4096 B per token)", "with as many KV heads as query heads it would be 4 times the bytes"],
+    ),
     ("Q43", "hahnyuan/LLM-Viewer/issues/4", &["83.7 %", "43.3 %"]),
     ("Q44", "ashalliants/ninfer-3090/pull/36", &["(18.4 ms", "66.5 % of 936.2 GB/s", "72.9 % of 854 GB/s"]),
+    (
+        "Q45",
+        "Dao-AILab/flash-attention/issues/741",
+        &["274.9 GFLOP in the two products", "2.5 times where it computes the scores again"],
+    ),
     ("Q46", "pytorch/torchtitan/issues/341", &["1.21 times the peak", "causal mask not halved"]),
+    ("Q52", "jranaraki/vllm-fit/issues/2", &["K and V 2 GiB (524288 B per token)"]),
     ("Q56", "unslothai/unsloth/pull/6895", &["183359 MiB", "192.3 GB", "kB or KiB?"]),
     (
         "Q58",

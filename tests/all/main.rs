@@ -4,6 +4,8 @@ mod accuracy;
 mod accuracy_page;
 mod amd_cpu;
 mod architecture;
+mod attention;
+mod attention_accuracy;
 mod bad_input;
 mod bandwidth_curve;
 mod calibrate;

@@ -1,0 +1,116 @@
+//! Measured attention: error bounds that may only shrink, the rooflines beaten, the band where it should be.
+
+use wavecast::{
+    gpu::Catalog,
+    op::attention::{Model, Request, Row},
+    validate::{Fitted, Needs, Score},
+};
+
+/// Every 15th row of a public collection; see `tests/data/NOTICE`.
+const SAMPLE: &str = include_str!("../data/attention_sample.csv");
+
+/// GPU, phase, and the most its mean error may be in percent. Lower these when the model gets better; never raise them.
+const BOUNDS: [(&str, &str, f64); 8] = [
+    ("NVIDIA A100-SXM4-80GB", "prefill", 6.8),
+    ("NVIDIA A100-SXM4-80GB", "decode", 7.4),
+    ("NVIDIA H100 80GB HBM3", "prefill", 7.6),
+    ("NVIDIA H100 80GB HBM3", "decode", 6.5),
+    ("NVIDIA L40S", "prefill", 6.7),
+    ("NVIDIA L40S", "decode", 8.7),
+    ("NVIDIA B200", "prefill", 6.7),
+    ("NVIDIA B200", "decode", 6.2),
+];
+
+struct Found {
+    measured: f64,
+    predicted: f64,
+    in_band: bool,
+    needs: Needs,
+}
+
+fn rows(name: &str, phase: &str) -> Vec<Found> {
+    let gpu = Catalog::embedded().unwrap().find(name).unwrap().gpu;
+    let model = Model::new(&gpu, &Request::default()).unwrap();
+    let mut reader = csv::Reader::from_reader(SAMPLE.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let place = |column: &str| header.iter().position(|h| h == column).unwrap();
+    let mut rows = Vec::new();
+    for record in reader.records().map(Result::unwrap) {
+        if &record[place("gpu")] != name || &record[place("phase")] != phase {
+            continue;
+        }
+        let number = |column: &str| record[place(column)].parse::<u64>().unwrap();
+        let row = Row {
+            batch: Some(number("batch")),
+            heads_q: number("heads_q"),
+            heads_kv: Some(number("heads_kv")),
+            seq_q: Some(number("seq_q")),
+            seq_kv: Some(number("seq_kv")),
+            head_dim: number("head_dim"),
+            causal: Some(number("causal") == 1),
+            phase: Some(phase),
+            window: None,
+        };
+        let measured = record[place("measured_us")].parse::<f64>().unwrap() * 1e-6;
+        let found = model.estimate(&row.shape().unwrap()).unwrap();
+        rows.push(Found {
+            measured,
+            predicted: found.time,
+            in_band: found.low <= measured && measured <= found.high,
+            needs: Needs { math: found.flop / found.peak, memory: found.bytes / gpu.memory.dram.bandwidth.get() },
+        });
+    }
+    assert!(rows.len() > 150, "{name} {phase}: {} rows", rows.len());
+    rows
+}
+
+fn score<'a>(rows: impl Iterator<Item = &'a Found>, time: impl Fn(&Found) -> f64) -> Score {
+    Score::of(&rows.map(|row| (time(row), row.measured)).collect::<Vec<_>>())
+}
+
+#[test]
+fn errors_stay_below_their_bounds() {
+    let mut wrong = Vec::new();
+    for (name, phase, most) in BOUNDS {
+        let found = score(rows(name, phase).iter(), |row| row.predicted);
+        if found.mape > most || found.spearman.is_none_or(|rank| rank < 0.97) {
+            wrong.push(format!("{name} {phase}: {:.2} %, at most {most}; rank {:?}", found.mape, found.spearman));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_roofline_fitted_to_the_gpu_is_beaten_at_every_size() {
+    let mut wrong = Vec::new();
+    for (name, phase, _) in BOUNDS {
+        let rows = rows(name, phase);
+        let fitted = Fitted::new(&rows.iter().map(|row| (row.needs, row.measured)).collect::<Vec<_>>());
+        for (from, to) in [(0.0, 2e-5), (2e-5, 1e-4), (1e-4, 1e-3), (1e-3, 1.0)] {
+            let within = || rows.iter().filter(|row| row.measured >= from && row.measured < to);
+            if within().count() < 5 {
+                continue;
+            }
+            let ours = score(within(), |row| row.predicted).mape;
+            let other = score(within(), |row| fitted.time(&row.needs)).mape;
+            if ours >= other {
+                wrong.push(format!("{name} {phase} from {from:e} s: {ours:.2} %, the roofline {other:.2} %"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_band_holds_four_fifths() {
+    let (mut inside, mut all) = (0, 0);
+    for (name, phase, _) in BOUNDS {
+        let rows = rows(name, phase);
+        let own = rows.iter().filter(|row| row.in_band).count();
+        let share = own as f64 / rows.len() as f64;
+        assert!((0.72..=0.89).contains(&share), "{name} {phase}: {own} of {} inside", rows.len());
+        inside += own;
+        all += rows.len();
+    }
+    assert!((0.77..=0.84).contains(&(f64::from(inside as u32) / all as f64)), "{inside} of {all} inside");
+}
