@@ -4,4 +4,5 @@ pub mod batch;
 pub mod estimate;
 pub mod gemm;
 pub mod predict;
+pub mod rowwise;
 pub mod table;
