@@ -65,6 +65,8 @@ pub struct LinkCopy {
     pub link: String,
     /// Raw rate of one direction, in bytes per second.
     pub rate: f64,
+    /// What a copy of nothing takes.
+    pub start: f64,
     /// The estimate.
     pub time: f64,
     /// Shortest time: the raw rate.
@@ -105,7 +107,7 @@ pub fn copy(gpu: &Gpu, bytes: f64, direction: Direction) -> Result<LinkCopy, Lin
         (None, None) => return Err(LinkError::Unknown { gpu: gpu.name.clone(), direction: direction.word() }),
     };
     let time = START + bytes / (rate * share);
-    Ok(LinkCopy { link, rate, time, low: bytes / rate, high: time * SLOWER })
+    Ok(LinkCopy { link, rate, start: START, time, low: bytes / rate, high: time * SLOWER })
 }
 
 /// Bytes per second of one direction of "Gen4 x16".
