@@ -1,7 +1,9 @@
 //! From analyses to figures: which roofs, samples and panels show what an analysis found.
 
+mod bandwidth;
 mod products;
 
+pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
 pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
 
 use super::{

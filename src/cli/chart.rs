@@ -1,6 +1,7 @@
 //! `chart KIND`: any chart by itself, as SVG, PNG or the data behind it.
 
 mod gemm;
+mod rowwise;
 
 use std::path::PathBuf;
 
@@ -53,6 +54,10 @@ pub struct Args {
 enum Shaped {
     /// Matrix products along one dimension: time, throughput and utilization, with the edges of tiles and waves
     Gemm(Box<gemm::Args>),
+    /// An element-wise kernel by its size: bandwidth and time, launch, cache and DRAM
+    Elementwise(Box<rowwise::ElementwiseArgs>),
+    /// Softmax, layer norm, RMS norm or row sums by the length of the rows: bandwidth and time
+    Rowwise(Box<rowwise::RowArgs>),
 }
 
 /// Where a chart goes, and its colours.
@@ -92,6 +97,8 @@ enum ThemeArg {
 pub fn run(args: Args) -> Result<u8> {
     let drawing = match &args.shaped {
         Some(Shaped::Gemm(own)) => &own.drawing,
+        Some(Shaped::Elementwise(own)) => &own.drawing,
+        Some(Shaped::Rowwise(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -100,6 +107,8 @@ pub fn run(args: Args) -> Result<u8> {
     };
     let chart = match (&args.shaped, args.kind) {
         (Some(Shaped::Gemm(own)), _) => gemm::drawn(own, theme)?,
+        (Some(Shaped::Elementwise(own)), _) => rowwise::elementwise(own, theme)?,
+        (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };
