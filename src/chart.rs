@@ -4,6 +4,7 @@
 //! the caller decides what is a roof, a point or a term, and the figure decides where ink goes.
 
 mod axis;
+mod bandwidth;
 mod before_after;
 mod canvas;
 mod data;
@@ -28,6 +29,7 @@ mod tests;
 mod validation;
 mod widths;
 
+pub use bandwidth::{Bandwidth, BandwidthSample, BandwidthSeries};
 pub use before_after::{BeforeAfter, Change};
 pub use font::{FONT_BOLD, FONT_REGULAR};
 pub use lengths::{LengthLine, Lengths};

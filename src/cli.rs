@@ -14,6 +14,7 @@ mod input;
 mod kernel;
 mod occupancy;
 mod predict;
+mod rowwise;
 mod shapes;
 mod show;
 mod table;
@@ -56,6 +57,18 @@ enum Command {
     Gemm(Box<gemm::Args>),
     /// One attention call by its shape, prefill or decode: its kernel, grid, split of the keys, time and bound
     Attention(Box<attention::Args>),
+    /// An operation on every element: what it moves, launch, cache or DRAM, what fusing saves
+    Elementwise(Box<rowwise::ElementwiseArgs>),
+    /// Softmax over the rows of a tensor: the kernel, its passes, whether re-reads hit L2
+    Softmax(Box<rowwise::RowArgs>),
+    /// Layer norm over the rows of a tensor
+    Layernorm(Box<rowwise::RowArgs>),
+    /// RMS norm over the rows of a tensor
+    Rmsnorm(Box<rowwise::RowArgs>),
+    /// Sums over the rows of a tensor, or over everything
+    Reduction(Box<rowwise::ReductionArgs>),
+    /// A copy within the device, or over PCIe or NVLink
+    Memcpy(Box<rowwise::MemcpyArgs>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -96,6 +109,12 @@ pub fn main() -> ExitCode {
         Command::Kernel(args) => kernel::run(*args),
         Command::Gemm(args) => gemm::run(*args),
         Command::Attention(args) => attention::run(*args),
+        Command::Elementwise(args) => rowwise::elementwise(*args),
+        Command::Softmax(args) => rowwise::softmax(*args),
+        Command::Layernorm(args) => rowwise::layernorm(*args),
+        Command::Rmsnorm(args) => rowwise::rmsnorm(*args),
+        Command::Reduction(args) => rowwise::reduction(*args),
+        Command::Memcpy(args) => rowwise::memcpy(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -7,4 +7,5 @@ pub mod estimate;
 pub mod gemm;
 pub mod predict;
 pub mod row;
+pub mod rowwise;
 pub mod table;

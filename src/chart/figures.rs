@@ -1,9 +1,11 @@
 //! From analyses to figures: which roofs, samples and panels show what an analysis found.
 
+mod bandwidth;
 mod lengths;
 mod products;
 mod validation;
 
+pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
 pub use lengths::attention_figure;
 pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
 pub use validation::{error_figure, scatter_figure};

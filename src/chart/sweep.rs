@@ -11,7 +11,8 @@ use super::tail::curve;
 use super::terms::{time, unit};
 use super::{Caption, Chart, Theme, page};
 use crate::units::significant;
-use marks::{Edges, Run, look, runs, strip};
+pub(super) use marks::look;
+use marks::{Edges, Run, runs, strip};
 
 /// One product.
 #[derive(Clone, Debug, Default, PartialEq)]

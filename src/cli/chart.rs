@@ -2,6 +2,7 @@
 
 mod attention;
 mod gemm;
+mod rowwise;
 mod validation;
 
 use std::path::PathBuf;
@@ -59,6 +60,10 @@ enum Shaped {
     Validation(Box<validation::Args>),
     /// An attention call against the length of the sequence, with the terms of its time
     Attention(Box<attention::Args>),
+    /// An element-wise kernel by its size: bandwidth and time, launch, cache and DRAM
+    Elementwise(Box<rowwise::ElementwiseArgs>),
+    /// Softmax, layer norm, RMS norm or row sums by the length of the rows: bandwidth and time
+    Rowwise(Box<rowwise::RowArgs>),
 }
 
 /// Where a chart goes, and its colours.
@@ -100,6 +105,8 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Gemm(own)) => &own.drawing,
         Some(Shaped::Validation(own)) => &own.drawing,
         Some(Shaped::Attention(own)) => &own.drawing,
+        Some(Shaped::Elementwise(own)) => &own.drawing,
+        Some(Shaped::Rowwise(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -110,6 +117,8 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Gemm(own)), _) => gemm::drawn(own, theme)?,
         (Some(Shaped::Validation(own)), _) => validation::drawn(own, theme)?,
         (Some(Shaped::Attention(own)), _) => attention::drawn(own, theme)?,
+        (Some(Shaped::Elementwise(own)), _) => rowwise::elementwise(own, theme)?,
+        (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };

@@ -31,6 +31,13 @@ impl KernelReport {
         report
     }
 
+    /// A row of something other than a kernel on a GPU, to be filled in.
+    pub fn of_gpu(gpu: &Gpu) -> Self {
+        let mut report = Self { source: DESCRIBED.into(), ..Self::default() };
+        report.set_gpu(gpu);
+        report
+    }
+
     /// The GPU and its what-ifs.
     pub(super) fn set_gpu(&mut self, gpu: &Gpu) {
         self.gpu = Some(gpu.id.clone());

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Colour, dashes and marker of a curve: no two share all, and without colour dashes and markers still differ.
-pub(super) fn look(index: usize, palette: &Palette) -> (Rgb, Option<&'static str>, Mark, bool) {
+pub(in crate::chart) fn look(index: usize, palette: &Palette) -> (Rgb, Option<&'static str>, Mark, bool) {
     let ink = [palette.math, palette.memory, palette.latency][index % 3];
     let mark = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond][index % 4];
     let dashed = index / 3 % 2 == 1;
