@@ -6,6 +6,7 @@ mod chart;
 mod check;
 mod compare;
 mod completions;
+mod conv;
 mod gemm;
 mod gpus;
 mod input;
@@ -52,6 +53,8 @@ enum Command {
     Kernel(Box<kernel::Args>),
     /// One matrix product by its shape: the kernel that a library would run, its waves, its time, and good sizes near
     Gemm(Box<gemm::Args>),
+    /// One convolution by its sizes: the way that a library would take, what Winograd saves, tiles, scratch memory
+    Conv(Box<conv::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -89,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::Analyze(args) => analyze::run(args),
         Command::Kernel(args) => kernel::run(*args),
         Command::Gemm(args) => gemm::run(*args),
+        Command::Conv(args) => conv::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

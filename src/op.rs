@@ -1,7 +1,10 @@
 //! Operations by shape: which kernel a library would run for them, and its launch; tables of them.
 
 pub mod batch;
+pub mod conv;
 pub mod estimate;
 pub mod gemm;
+pub mod moe;
+pub mod pool;
 pub mod predict;
 pub mod table;
