@@ -11,7 +11,9 @@ mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod moe;
 mod occupancy;
+mod pool;
 mod predict;
 mod shapes;
 mod show;
@@ -55,6 +57,10 @@ enum Command {
     Gemm(Box<gemm::Args>),
     /// One convolution by its sizes: the way that a library would take, what Winograd saves, tiles, scratch memory
     Conv(Box<conv::Args>),
+    /// One layer of a mixture of experts: loads, tiles, padding, the hottest expert, where the time goes
+    Moe(Box<moe::Args>),
+    /// One pooling of images by its sizes
+    Pool(Box<pool::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -93,6 +99,8 @@ pub fn main() -> ExitCode {
         Command::Kernel(args) => kernel::run(*args),
         Command::Gemm(args) => gemm::run(*args),
         Command::Conv(args) => conv::run(*args),
+        Command::Moe(args) => moe::run(*args),
+        Command::Pool(args) => pool::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -4,6 +4,7 @@ mod constants;
 mod explain;
 mod model;
 mod parameters;
+mod products;
 mod report;
 mod shape;
 mod winograd;
@@ -11,8 +12,9 @@ mod winograd;
 pub use constants::{Constants, Family};
 pub use model::{Algorithm, Choice, Model};
 pub use parameters::{parameters, phase};
+pub use products::Products;
 pub use report::{Convolution, Request, convolution};
-pub use shape::{Layout, Phase, Products, Shape, Sides};
+pub use shape::{Layout, Phase, Shape, Sides};
 
 use crate::{
     gpu::DataType,

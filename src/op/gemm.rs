@@ -22,6 +22,7 @@ pub use precision::{Precision, PrecisionError};
 pub use product::{GemmError, Product, Request, kernel, product};
 pub use quantise::quantisation;
 pub use sweep::{Over, Range, SweepError, sweep};
+pub(crate) use tiles::tile;
 pub use tiles::{SPLITS, Tile};
 
 /// A matrix product by its shape.

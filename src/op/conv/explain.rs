@@ -2,7 +2,7 @@
 
 use super::{Algorithm, Choice, Model, Phase, Shape};
 use crate::{
-    gpu::{ConstantsOf, Gpu},
+    gpu::{ConstantsOf, DataType, Gpu, Pipe},
     units::{Bytes, Flops, Seconds, decimal, grouped},
 };
 
@@ -97,11 +97,17 @@ pub fn findings(shape: &Shape, choice: &Choice) -> Vec<String> {
 }
 
 /// Whose constants, and what the band means.
-pub fn confidence(model: &Model, shape: &Shape, gpu: &Gpu) -> String {
+pub fn confidence(model: &Model, shape: &Shape, choice: &Choice, gpu: &Gpu) -> String {
     let whole = if gpu.mig.is_some() { " (the whole GPU)" } else { "" };
-    let whose = match model.of() {
-        ConstantsOf::Gpu => format!("constants measured on this GPU{whole}"),
-        ConstantsOf::Family(family) => format!("constants of the {family} family, not of {}", gpu.name),
+    let single = model.precision().pipe == Pipe::Vector(DataType::Fp32);
+    let what = match choice.algorithm {
+        Algorithm::Depthwise => "constants of the memory",
+        _ if single => "constants of FP32 convolutions",
+        _ => "constants of matrix products",
+    };
+    let whose = match model.of(choice.algorithm) {
+        ConstantsOf::Gpu => format!("{what} measured on this GPU{whole}"),
+        ConstantsOf::Family(family) => format!("{what} of the {family} family, not of {}", gpu.name),
         ConstantsOf::Datasheet => "datasheet rates with the shares of other GPUs".into(),
         ConstantsOf::User => "constants set by the user".into(),
     };

@@ -9,6 +9,7 @@ use crate::{
         estimate::Estimate,
         gemm::{Kernels, Planner, Precision, PrecisionError, Reuse},
     },
+    time::tiled::{REFERENCE_TILE, Work},
     units::Seconds,
 };
 
@@ -62,8 +63,8 @@ pub struct Choice {
     pub workspace: f64,
     /// Bytes that all kernels move, resident data included.
     pub traffic: f64,
-    /// Bytes from L2 into the SMs in the main kernel.
-    pub feed: f64,
+    /// The main kernel.
+    pub work: Work,
     /// Arithmetic of the busiest SM.
     pub math: f64,
     /// DRAM, transforms included.
@@ -92,8 +93,9 @@ pub struct Model {
     vector: Option<(Pipe, f64)>,
     /// What a block of the depthwise kernel asks of an SM, and how many of them fit.
     small: (Resources, u32),
-    /// Whose constants of this type.
+    /// Whose constants of this type, and whose of the memory.
     of: ConstantsOf,
+    of_memory: ConstantsOf,
 }
 
 /// What a block of the depthwise kernel asks of an SM.
@@ -139,7 +141,17 @@ impl Model {
         let winograd = Winograd::new(gpu, precision, &constants);
         let small = depthwise_resources();
         let small = (small, occupancy(&gpu.limits, &small).blocks_per_sm.max(1));
-        Ok(Self { constants, precision, forward, weight, winograd, vector, small, of })
+        Ok(Self {
+            constants,
+            precision,
+            forward,
+            weight,
+            winograd,
+            vector,
+            small,
+            of,
+            of_memory: gpu.calibration.of.clone(),
+        })
     }
 
     /// Types of the operands.
@@ -147,9 +159,21 @@ impl Model {
         &self.precision
     }
 
-    /// Whose constants.
-    pub fn of(&self) -> &ConstantsOf {
-        &self.of
+    /// Whose constants a way has.
+    pub fn of(&self, algorithm: Algorithm) -> &ConstantsOf {
+        if algorithm == Algorithm::Depthwise { &self.of_memory } else { &self.of }
+    }
+
+    /// Share of the time that the main kernel loses to a last, partial wave.
+    pub fn tail(&self, choice: &Choice) -> f64 {
+        let machine = match (choice.algorithm, &self.winograd) {
+            (Algorithm::Depthwise, _) => return 0.0,
+            (Algorithm::Fused, Some(winograd)) => winograd.fused_machine(),
+            (Algorithm::Unfused, Some(winograd)) => winograd.product_machine(),
+            _ => self.forward.machine(),
+        };
+        let time = |balanced| choice.work.parts(machine, balanced).time(machine.overlap);
+        (time(false) - time(true)) / choice.time
     }
 
     /// Why no measurement of such a convolution stands behind its time; absent where one does.
@@ -227,7 +251,7 @@ impl Model {
             flop: shape.flop(),
             bytes: read * self.precision.input_bytes + written * self.precision.output_bytes,
             peak,
-            of: &self.of,
+            of: self.of(choice.algorithm),
             unmeasured,
         }
     }
@@ -260,7 +284,7 @@ impl Model {
             padded_flop: chosen.tiled.math * chosen.blocks,
             workspace: chosen.tiled.partials / 2.0 + turned / 2.0,
             traffic: plan.bytes.get() + turned,
-            feed: chosen.tiled.feed * chosen.blocks,
+            work: Work::new(&chosen.tiled, chosen.blocks, chosen.tile.map_or(1.0, |t| f64::from(t.per_sm)), machine),
             math: parts.math + parts.store,
             dram: parts.dram.max(parts.ports) + turns,
             l2: parts.feed,
@@ -295,7 +319,17 @@ impl Model {
             padded_flop: shape.flop(),
             workspace: 0.0,
             traffic: bytes,
-            feed: bytes,
+            work: Work {
+                blocks,
+                per_sm: f64::from(self.small.1),
+                steps: 1.0,
+                math: shape.flop() / blocks,
+                shape: REFERENCE_TILE,
+                out: 0.0,
+                feed: bytes / blocks,
+                partials: 0.0,
+                streamed: bytes,
+            },
             math,
             dram: dram.max(ports),
             l2: 0.0,

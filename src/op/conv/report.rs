@@ -6,6 +6,7 @@ use crate::{
     gpu::{ConstantsOf, DataKind, DataType, Gpu},
     kernel::{Access, Concurrency, Kernel, Traffic},
     op::gemm::Reuse,
+    time::TimeEstimate,
     units::{Bytes, Flops},
 };
 
@@ -54,14 +55,15 @@ pub fn convolution(gpu: &Gpu, request: &Request) -> Result<Convolution, ConvErro
         let model = Model::new(&on(gpu), request.input).ok()?;
         Some(model.estimate(&shape, request.reuse).report())
     };
-    let mut analysis = analyse_operation(gpu, kernel, blocks, estimate.report(), &again)?;
+    let time = TimeEstimate { tail_cost: model.tail(&choice), ..estimate.report() };
+    let mut analysis = analyse_operation(gpu, kernel, blocks, time, &again)?;
     analysis.verdict.findings.extend(explain::findings(&shape, &choice));
     analysis.verdict.ignored.extend(explain::ignored(&choice));
-    analysis.verdict.confidence = explain::confidence(&model, &shape, gpu);
+    analysis.verdict.confidence = explain::confidence(&model, &shape, &choice, gpu);
     let mut ways: Vec<Choice> = model.choices(&shape, request.reuse).into_iter().flatten().collect();
     ways.sort_by(|a, b| a.time.total_cmp(&b.time));
     let choices = ways.iter().map(|way| explain::choice(way, gpu)).collect();
-    Ok(Convolution { analysis, choice, of: model.of().clone(), choices })
+    Ok(Convolution { analysis, choice, of: model.of(choice.algorithm).clone(), choices })
 }
 
 /// The main kernel with the operations and traffic of the call.
@@ -79,7 +81,7 @@ fn kernel(model: &Model, shape: &Shape, choice: &Choice, input: DataType) -> (Ke
         traffic: Traffic {
             dram: Access { read: Bytes(choice.traffic - write), write: Bytes(write), ..Access::default() },
             l2: (choice.algorithm != Algorithm::Depthwise).then(|| Access {
-                read: Bytes(choice.feed),
+                read: Bytes(choice.work.feed * choice.work.blocks),
                 write: Bytes(write),
                 ..Access::default()
             }),

@@ -2,8 +2,11 @@
 
 use std::str::FromStr;
 
-use super::ConvError;
-use crate::op::gemm::{self, Tile};
+use super::{
+    ConvError,
+    products::{Products, divisors},
+};
+use crate::op::gemm;
 
 /// Which of the three passes of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -35,10 +38,7 @@ impl FromStr for Phase {
     type Err = ConvError;
 
     fn from_str(text: &str) -> Result<Self, ConvError> {
-        Self::ALL
-            .into_iter()
-            .find(|phase| phase.word() == text)
-            .ok_or_else(|| ConvError::Phase { input: text.into() })
+        Self::ALL.into_iter().find(|phase| phase.word() == text).ok_or_else(|| ConvError::Phase { input: text.into() })
     }
 }
 
@@ -96,7 +96,11 @@ impl Sides {
 
 impl std::fmt::Display for Sides {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.height == self.width { write!(f, "{}", self.height) } else { write!(f, "{}x{}", self.height, self.width) }
+        if self.height == self.width {
+            write!(f, "{}", self.height)
+        } else {
+            write!(f, "{}x{}", self.height, self.width)
+        }
     }
 }
 
@@ -105,13 +109,14 @@ impl FromStr for Sides {
 
     /// One number for both sides, or HEIGHTxWIDTH.
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| {
-            part.trim().parse().map_err(|_| format!("`{part}` is no whole number from 0 up; write 2, or 2x1 for height and width"))
+        let number = |part: &str| part.trim().parse().ok();
+        let sides = match text.split_once(['x', 'X']) {
+            Some((height, width)) => number(height).zip(number(width)),
+            None => number(text).map(|both| (both, both)),
         };
-        match text.split_once(['x', 'X']) {
-            Some((height, width)) => Ok(Self { height: number(height)?, width: number(width)? }),
-            None => number(text).map(Self::both),
-        }
+        let (height, width) = sides
+            .ok_or_else(|| format!("`{text}` is no whole number from 0 up; write 2, or 2x1 for height and width"))?;
+        Ok(Self { height, width })
     }
 }
 
@@ -312,51 +317,5 @@ impl Shape {
             Phase::BackwardData => [output + filter, input],
             Phase::BackwardWeight => [input + output, filter],
         }
-    }
-}
-
-/// Numbers of groups that divide both channels, the two below and the two above.
-fn divisors(channels: u64, filters: u64, groups: u64) -> String {
-    let divides = |g: &u64| channels.is_multiple_of(*g) && filters.is_multiple_of(*g);
-    let least = channels.min(filters);
-    // Channels beyond this are no network's; the search ends there.
-    let (below, above) = (groups.min(least + 1).min(1 << 20), groups.saturating_add(1));
-    let mut near: Vec<u64> = (1..below).rev().filter(divides).take(2).collect();
-    near.reverse();
-    near.extend((above..=least.min(1 << 20)).filter(divides).take(2));
-    if near.is_empty() {
-        near.push(1);
-    }
-    near.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// The matrix product of a convolution, whose operands are in memory once.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Products {
-    /// The product of each group.
-    pub shape: gemm::Shape,
-    /// Elements of B and A in memory.
-    pub stored: [f64; 2],
-}
-
-impl gemm::Products for Products {
-    fn outline(&self) -> gemm::Shape {
-        self.shape
-    }
-
-    fn rows(&self) -> f64 {
-        self.shape.rows()
-    }
-
-    fn tiles(&self, tile: &Tile) -> f64 {
-        self.shape.tiles(tile)
-    }
-
-    fn rows_of_tile(&self, height: f64) -> f64 {
-        self.shape.rows_of_tile(height)
-    }
-
-    fn stored(&self) -> [f64; 2] {
-        self.stored
     }
 }

@@ -92,6 +92,16 @@ impl Winograd {
             && shape.layout == Layout::Nchw
     }
 
+    /// What the fused kernel runs on.
+    pub fn fused_machine(&self) -> &Machine {
+        &self.fused
+    }
+
+    /// What the products run on.
+    pub fn product_machine(&self) -> &Machine {
+        self.products.machine()
+    }
+
     /// F(2x2, 3x3) in one kernel, after a transform of the filter; absent for the gradient of the filter.
     pub fn fused(&self, shape: &Shape, reuse: Reuse) -> Option<Choice> {
         if shape.phase == Phase::BackwardWeight {
@@ -137,7 +147,7 @@ impl Winograd {
             padded_flop: work.math * blocks,
             workspace: ELEMENT * transformed,
             traffic: bytes + ELEMENT * FUSED_FILTER * inner as f64 * outer as f64,
-            feed: work.feed * blocks,
+            work,
             math: parts.math + parts.store,
             dram: parts.dram.max(parts.ports) + transforms,
             l2: parts.feed,
@@ -164,11 +174,8 @@ impl Winograd {
         let plan = self.products.plan(product, Reuse::Warm);
         let chosen = plan.chosen;
         let per = ELEMENT * PRODUCTS as f64;
-        let (image, filter, result) = (
-            per * tiles as f64 * inner as f64,
-            per * inner as f64 * outer as f64,
-            per * tiles as f64 * outer as f64,
-        );
+        let (image, filter, result) =
+            (per * tiles as f64 * inner as f64, per * inner as f64 * outer as f64, per * tiles as f64 * outer as f64);
         let [in_bytes, filter_bytes, out_bytes] = shape.elements().map(|elements| elements * ELEMENT);
         // Transforms of what comes in, then of what goes out; what L2 keeps between two kernels streams faster.
         let (first, second) = match shape.phase {
@@ -176,9 +183,8 @@ impl Winograd {
             Phase::BackwardData => (out_bytes, in_bytes),
             Phase::BackwardWeight => (in_bytes, out_bytes),
         };
-        let kept = |bytes: f64, distance: f64| {
-            bytes * (1.0 - machine.hit(distance) * (1.0 - machine.dram / machine.l2))
-        };
+        let kept =
+            |bytes: f64, distance: f64| bytes * (1.0 - machine.hit(distance) * (1.0 - machine.dram / machine.l2));
         let moved = first + kept(image, image + first) + filter_bytes + filter + kept(result, result) + second;
         let transforms = moved / self.transform;
         let parts = chosen.parts;
@@ -196,7 +202,7 @@ impl Winograd {
             padded_flop: chosen.tiled.math * chosen.blocks,
             workspace: image + filter + result,
             traffic: moved + plan.bytes.get(),
-            feed: chosen.tiled.feed * chosen.blocks,
+            work: Work::new(&chosen.tiled, chosen.blocks, chosen.tile.map_or(1.0, |t| f64::from(t.per_sm)), machine),
             math: parts.math + parts.store,
             dram: parts.dram.max(parts.ports) + transforms,
             l2: parts.feed,
