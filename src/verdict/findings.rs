@@ -67,7 +67,8 @@ pub(super) fn findings(
             found.push("most of the traffic stays in L2 from the use before: cold data take longer".into());
         }
     }
-    if bound == Bound::Math {
+    // An operation with a model of its own has its own share of the peak.
+    if bound == Bound::Math && (!chosen || launch.kernel.tiled.is_some()) {
         let pipe = launch.kernel.operations.iter().map(|(p, _)| *p);
         let pipe = pipe.max_by_key(|p| matches!(p, Pipe::Tensor { .. })).unwrap_or(Pipe::Special);
         let product = launch.kernel.tiled.is_some();

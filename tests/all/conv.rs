@@ -8,6 +8,7 @@ use wavecast::{
     op::{
         conv::{Algorithm, Layout, Model, Phase, Request, Shape, Sides, convolution, parameters},
         gemm::Reuse,
+        pool,
     },
 };
 
@@ -235,6 +236,18 @@ static MODELS: LazyLock<Vec<(Gpu, Model, Model)>> = LazyLock::new(|| {
     ["a100-pcie-80gb", "p100-pcie-16gb", "t4", "h100-sxm5-80gb"].map(of).into()
 });
 
+#[test]
+fn the_guide_s_pooling_has_2_25_operations_per_byte() {
+    // NVIDIA's GPU performance background guide: max pooling, 3 x 3 window and unit stride, in 16 bits.
+    let both = Sides::both;
+    let (window, stride, pad, image) = (both(3), both(1), both(1), both(56));
+    let shape =
+        pool::Shape { batch: 8, channels: 64, image, window, stride, pad, kind: pool::Kind::Max, backward: false };
+    let found = pool::pooling(&gpu("v100-sxm2-16gb"), &shape, DataType::Fp16).unwrap();
+    let intensity = found.launch.kernel.intensity(wavecast::kernel::Level::Dram).unwrap();
+    close("intensity", intensity.get(), 2.25, 1e-12);
+}
+
 proptest! {
     #[test]
     fn times_are_positive_finite_and_grow(
@@ -252,9 +265,9 @@ proptest! {
         prop_assert!(now.time.is_finite() && now.time > 0.0);
         prop_assert!(now.low < now.time && now.time < now.high);
         prop_assert!(now.bytes / gpu.memory.dram.bandwidth.get() <= now.time * 8.0);
-        // Another tile may suit the larger one better.
+        // Another tile may suit the larger one better, and more blocks draw more bandwidth.
         for larger in [of(batch * 4, channels, filters), of(batch, channels * 4, filters), of(batch, channels, filters * 4)] {
-            prop_assert!(larger.time >= 0.999 * now.time, "{} after {}", larger.time, now.time);
+            prop_assert!(larger.time >= 0.9 * now.time, "{} after {}", larger.time, now.time);
         }
     }
 }

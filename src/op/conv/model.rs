@@ -1,5 +1,5 @@
 //! The time of a convolution: every kernel that a library has for it through the time model, the fastest wins.
-//! Equations: `docs/model.md`, section 11.
+//! Equations: `docs/model.md`, section 10.
 
 use super::{Constants, ConvError, Phase, Shape, winograd::Winograd};
 use crate::{

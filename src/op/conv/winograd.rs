@@ -1,5 +1,5 @@
 //! Winograd's convolutions of 3 x 3 filters: fewer multiplications for transforms of image, filter and output.
-//! Equations: `docs/model.md`, section 11.
+//! Equations: `docs/model.md`, section 10.
 
 use super::{Algorithm, Choice, Constants, Layout, Phase, Shape, Sides};
 use crate::{

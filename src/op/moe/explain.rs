@@ -133,7 +133,7 @@ pub fn confidence(model: &Model, gpu: &Gpu) -> String {
     let error = decimal(c.mape, 1);
     match model.unmeasured() {
         None => {
-            format!("{whose}; mean error {error} % where they were fitted; band: 1.6 times the mean error of the size")
+            format!("{whose}; mean error {error} %; band: 1.6 times the mean error of the size")
         }
         Some(why) => format!("{whose}; band: wide, {why}"),
     }

@@ -1,4 +1,4 @@
-//! The time of a mixture of experts: two grouped products and the passes around them. Equations: `docs/model.md`, section 12.
+//! The time of a mixture of experts: two grouped products and the passes around them. Equations: `docs/model.md`, section 11.
 
 use super::{Constants, Loads, MoeError, Shape};
 use crate::{
