@@ -8,11 +8,14 @@ mod chart;
 mod check;
 mod compare;
 mod completions;
+mod conv;
 mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod moe;
 mod occupancy;
+mod pool;
 mod predict;
 mod rowwise;
 mod shapes;
@@ -69,6 +72,12 @@ enum Command {
     Reduction(Box<rowwise::ReductionArgs>),
     /// A copy within the device, or over PCIe or NVLink
     Memcpy(Box<rowwise::MemcpyArgs>),
+    /// One convolution by its sizes: the way that a library would take, what Winograd saves, tiles, scratch memory
+    Conv(Box<conv::Args>),
+    /// One layer of a mixture of experts: loads, tiles, padding, the hottest expert, where the time goes
+    Moe(Box<moe::Args>),
+    /// One pooling of images by its sizes
+    Pool(Box<pool::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -115,6 +124,9 @@ pub fn main() -> ExitCode {
         Command::Rmsnorm(args) => rowwise::rmsnorm(*args),
         Command::Reduction(args) => rowwise::reduction(*args),
         Command::Memcpy(args) => rowwise::memcpy(*args),
+        Command::Conv(args) => conv::run(*args),
+        Command::Moe(args) => moe::run(*args),
+        Command::Pool(args) => pool::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -3,8 +3,11 @@
 pub mod answer;
 pub mod attention;
 pub mod batch;
+pub mod conv;
 pub mod estimate;
 pub mod gemm;
+pub mod moe;
+pub mod pool;
 pub mod predict;
 pub mod row;
 pub mod rowwise;

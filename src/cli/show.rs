@@ -16,6 +16,7 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
+    gpu::ConstantsOf,
     op::{attention::Attention, gemm::Product},
     profile::Judged,
     report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
@@ -73,6 +74,17 @@ impl Outcome {
         self.add(attention.analysis);
         if let Some(last) = self.kernels.last_mut() {
             *last = kernel;
+        }
+    }
+
+    /// Adds an operation with constants of its own; `more` fills in what the analysis does not know.
+    pub fn add_operation(&mut self, analysis: Analysis, of: &ConstantsOf, more: impl FnOnce(&mut KernelReport)) {
+        self.add(analysis);
+        if let Some(last) = self.kernels.last_mut() {
+            last.calibration = Some(of.to_string());
+            // Its kernel was chosen by time: more residency alone is no step.
+            last.next_steps.clear();
+            more(last);
         }
     }
 

@@ -5,6 +5,7 @@ mod bound;
 mod explain;
 mod force;
 mod groups;
+mod kernels;
 mod plan;
 mod precision;
 mod product;
@@ -15,11 +16,13 @@ mod tiles;
 pub use band::{Uncalibrated, band, uncalibrated};
 pub use force::{Force, ForceError};
 pub use groups::{Groups, Products};
+pub use kernels::Kernels;
 pub use plan::{Candidate, Plan, Planner};
 pub use precision::{Precision, PrecisionError};
 pub use product::{GemmError, Product, Request, kernel, product};
 pub use quantise::quantisation;
 pub use sweep::{Over, Range, SweepError, sweep};
+pub(crate) use tiles::tile;
 pub use tiles::{SPLITS, Tile};
 
 /// A matrix product by its shape.

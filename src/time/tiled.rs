@@ -126,7 +126,7 @@ impl Machine {
 }
 
 /// A matrix product cut into blocks of one tile and one share of k.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Blocks.
     pub blocks: f64,

@@ -12,6 +12,11 @@ pub trait Products: Copy {
     fn tiles(&self, tile: &Tile) -> f64;
     /// Rows that a tile of this height holds, on average.
     fn rows_of_tile(&self, height: f64) -> f64;
+    /// Elements of B and of A in memory: fewer than `k n` and `m k` where one element stands in several places.
+    fn stored(&self) -> [f64; 2] {
+        let Shape { batch, n, k, .. } = self.outline();
+        [batch as f64 * k as f64 * n as f64, self.rows() * k as f64]
+    }
 }
 
 impl Products for Shape {

@@ -16,12 +16,13 @@ use crate::{
 /// What is needed of a GPU and a precision to plan products; made once, then asked for many shapes.
 #[derive(Clone, Debug)]
 pub struct Planner {
-    machine: Machine,
-    tiles: Vec<Tile>,
-    batched: Vec<Tile>,
-    batched_splits: bool,
+    pub(super) machine: Machine,
+    pub(super) tiles: Vec<Tile>,
+    pub(super) batched: Vec<Tile>,
+    pub(super) single_splits: bool,
+    pub(super) batched_splits: bool,
     precision: Precision,
-    gemv: bool,
+    pub(super) gemv: bool,
     force: Force,
 }
 
@@ -72,7 +73,7 @@ impl Planner {
         let (tiles, batched) = (of(&gpu.calibration.sgemm_tiles), of(&gpu.calibration.batched_sgemm_tiles));
         let batched_splits = matches!(precision.pipe, Pipe::Tensor { .. });
         let (gemv, force) = (tiled.gemv, Force::default());
-        Some(Self { machine, tiles, batched, batched_splits, precision, gemv, force })
+        Some(Self { machine, tiles, batched, single_splits: true, batched_splits, precision, gemv, force })
     }
 
     /// The same planner with tile or split given instead of searched; any of them rules out the kernel without tiles.
@@ -145,9 +146,9 @@ impl Planner {
     /// The weights, and the rest. Of weights that rotate the activations and the output stay between two products.
     fn operands(&self, products: impl Products, reuse: Reuse) -> [Operand; 2] {
         let shape = products.outline();
-        let (batch, n, k) = (shape.batch as f64, shape.n as f64, shape.k as f64);
-        let weights = batch * k * n * self.precision.input_bytes * self.precision.weight_share;
-        let rest = products.rows() * (k * self.precision.input_bytes + n * self.precision.output_bytes);
+        let [weights, activations] = products.stored().map(|elements| elements * self.precision.input_bytes);
+        let weights = weights * self.precision.weight_share;
+        let rest = activations + products.rows() * shape.n as f64 * self.precision.output_bytes;
         let all = weights + rest;
         let (of_weights, of_rest) = match reuse {
             Reuse::Cold => (f64::INFINITY, f64::INFINITY),
@@ -161,7 +162,7 @@ impl Planner {
 
     /// The tiles of the kernels that a library has for a shape, and whether these may split k.
     fn kernels(&self, shape: Shape) -> (&[Tile], bool) {
-        if shape.batch > 1 { (&self.batched, self.batched_splits) } else { (&self.tiles, true) }
+        if shape.batch > 1 { (&self.batched, self.batched_splits) } else { (&self.tiles, self.single_splits) }
     }
 
     fn search(&self, products: impl Products, operands: [Operand; 2], best: &mut [Option<Candidate>]) {
@@ -273,18 +274,8 @@ impl Planner {
     /// and the output are nothing beside it.
     fn row(&self, shape: Shape, [weights, rest]: [Operand; 2]) -> Candidate {
         let operands = [Operand { cached: 0.5, ..weights }, Operand { bytes: 0.0, ..rest }];
-        let work = Work {
-            blocks: shape.n as f64,
-            per_sm: 1.0,
-            steps: 1.0,
-            math: 0.0,
-            shape: 1.0,
-            stride: 0.0,
-            out: 0.0,
-            feed: 0.0,
-            partials: 0.0,
-            streamed: self.machine.streamed(&operands),
-        };
+        let streamed = self.machine.streamed(&operands);
+        let work = Work { blocks: shape.n as f64, per_sm: 1.0, steps: 1.0, shape: 1.0, streamed, ..Work::default() };
         self.finished(None, 1, work, work.parts(&self.machine, false), operands)
     }
 }
