@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod attention;
 pub mod batch;
+mod calls;
 pub mod conv;
 pub mod estimate;
 pub mod gemm;

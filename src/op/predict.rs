@@ -4,8 +4,12 @@ use std::collections::HashMap;
 
 use super::{
     answer::Answer,
+    attention::AttentionError,
+    calls::Calls,
+    conv::ConvError,
     gemm::{Candidate, Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
     row::Row,
+    rowwise,
     table::{Request, RowError, Timing},
 };
 use crate::{
@@ -32,6 +36,18 @@ pub enum PredictError {
         /// Name of the processor.
         name: String,
     },
+    /// No attention call, or none on this GPU.
+    #[error(transparent)]
+    Attention(#[from] AttentionError),
+    /// No convolution, or none on this GPU.
+    #[error(transparent)]
+    Conv(#[from] ConvError),
+    /// No operation on elements or rows.
+    #[error(transparent)]
+    Rowwise(#[from] rowwise::RowError),
+    /// No such operation on this GPU.
+    #[error(transparent)]
+    RowwiseModel(#[from] rowwise::ModelError),
     /// The GPU does not multiply the type.
     #[error(transparent)]
     Precision(#[from] PrecisionError),
@@ -98,6 +114,7 @@ pub struct Predictor<'a> {
 
 struct Known {
     gpu: Gpu,
+    calls: Calls,
     planners: Vec<Made>,
 }
 
@@ -130,7 +147,7 @@ impl<'a> Predictor<'a> {
             }),
         };
         let place = found.map(|gpu| {
-            self.known.push(Known { gpu, planners: Vec::new() });
+            self.known.push(Known { gpu, calls: Calls::default(), planners: Vec::new() });
             self.known.len() - 1
         });
         self.names.insert(name.to_owned(), place.clone());
@@ -144,7 +161,12 @@ impl<'a> Predictor<'a> {
     pub fn answer(&mut self, row: &Row) -> Result<Answer<'_>, PredictError> {
         match row {
             Row::Product(request) => Ok(Answer::product(&self.predict(request)?)),
-            Row::Call(call) => Err(RowError::Unsupported { op: call.head.op.into() }.into()),
+            Row::Call(call) => {
+                let place = self.place(call.head.gpu)?;
+                let Known { gpu, calls, .. } = &mut self.known[place];
+                let protocol = self.catalog.protocol(call.head.source, call.head.op, gpu);
+                calls.answer(gpu, protocol, call)
+            }
         }
     }
 
@@ -170,7 +192,7 @@ impl<'a> Predictor<'a> {
 
     fn planner(&mut self, request: &Request) -> Result<(&Gpu, &Planner), PredictError> {
         let place = self.place(request.gpu)?;
-        let Known { gpu, planners } = &mut self.known[place];
+        let Known { gpu, planners, .. } = &mut self.known[place];
         let protocol = self.catalog.protocol(request.source, request.op, gpu);
         if gpu.is_cpu() {
             return Err(PredictError::Cpu { name: gpu.name.clone() });

@@ -71,7 +71,20 @@ impl<'a> Call<'a> {
     /// # Errors
     /// The column is empty, or its text is no count.
     pub fn needed(&self, column: &'static str) -> Result<u64, RowError> {
-        self.count(column)?.ok_or_else(|| RowError::Empty { column, op: self.head.op.into() })
+        self.count(column)?.ok_or_else(|| self.empty(column))
+    }
+
+    /// That a column is empty which the operation cannot do without.
+    pub(super) fn empty(&self, column: &'static str) -> RowError {
+        RowError::Empty { column, op: self.head.op.into() }
+    }
+
+    /// Whether the notes hold a word by itself.
+    ///
+    /// # Errors
+    /// The bytes are not UTF-8.
+    pub fn flagged(&self, word: &str) -> Result<bool, RowError> {
+        Ok(self.text("notes")?.is_some_and(|notes| notes.split(';').any(|note| note.trim() == word)))
     }
 
     /// The value of a key of the notes.

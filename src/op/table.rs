@@ -31,10 +31,10 @@ pub const COLUMNS: [&str; 21] = [
 /// Matrix products.
 pub const PREDICTED: [&str; 3] = ["gemm", "bmm", "grouped_gemm"];
 /// Other operations that can be predicted.
-pub const CALLS: [&str; 0] = [];
+pub const CALLS: [&str; 9] =
+    ["attention", "conv", "elementwise", "gelu", "softmax", "layernorm", "rmsnorm", "reduction", "memcpy"];
 /// Operations that a table may hold besides.
-const OTHERS: [&str; 10] =
-    ["conv", "softmax", "layernorm", "rmsnorm", "gelu", "elementwise", "reduction", "attention", "moe", "memcpy"];
+const OTHERS: [&str; 1] = ["moe"];
 /// Types that a table may hold.
 const TYPES: [&str; 8] = ["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8"];
 
@@ -109,6 +109,14 @@ pub enum RowError {
         /// The text as given.
         value: String,
     },
+    /// Neither yes nor no.
+    #[error("{column} = `{value}` is neither 1 nor 0")]
+    Flag {
+        /// The column.
+        column: &'static str,
+        /// The text as given.
+        value: String,
+    },
     /// Not a time.
     #[error("measured_us = `{value}` is not a time above 0")]
     Measured {
@@ -171,7 +179,10 @@ impl Columns {
     pub fn new(header: &csv::ByteRecord) -> Result<Self, &'static str> {
         let find = |name: &&str| header.iter().position(|h| h.trim_ascii() == name.as_bytes());
         let columns = Self(std::array::from_fn(|i| find(&COLUMNS[i])));
-        match ["op", "dtype", "m", "n", "k"].into_iter().find(|name| columns.place(name).is_none()) {
+        // A table without the sizes of products is one of other operations.
+        let others = ["rows", "heads_q", "conv_params"].into_iter().any(|name| columns.place(name).is_some());
+        let needed = if others { &["op", "dtype"][..] } else { &["op", "dtype", "m", "n", "k"] };
+        match needed.iter().copied().find(|name| columns.place(name).is_none()) {
             Some(missing) => Err(missing),
             None => Ok(columns),
         }
