@@ -116,6 +116,10 @@ impl Lengths {
             texts: Vec::new(),
             lines: Vec::new(),
         };
+        if let Some(now) = current {
+            let at = x.place(now as f64);
+            around.lines.push(((at, plot.y0), (at, plot.y1)));
+        }
         // The whole is drawn first: a term that is all of it stays visible on it.
         for (index, (line, points)) in self.lines.iter().zip(&curves).enumerate() {
             let nth = self.lines[..index].iter().filter(|l| l.bound == line.bound).count();

@@ -39,6 +39,8 @@ pub fn attention_figure(
     let shape = shape.checked()?;
     let keys_alone = model.decodes(&shape) || shape.seq_q != shape.seq_kv;
     let current = shape.seq_kv;
+    // Causal queries are among the keys.
+    let low = if keys_alone && shape.causal { low.max(shape.seq_q) } else { low };
     let mut lengths = vec![low, high];
     if (low..=high).contains(&current) {
         lengths.push(current);

@@ -114,13 +114,14 @@ pub(super) fn findings(model: &Model, gpu: &Gpu, shape: &Shape, parts: &Parts) -
         ));
     }
     let held = model.l2 * model.kernel.l2_share;
-    if parts.missed == 0.0 {
+    if parts.missed == 0.0 && !model.decodes(shape) {
+        found.push(format!("{} of Q, K, V and O stay in the {} of L2", Bytes(bytes), Bytes(model.l2)));
+    } else if parts.missed == 0.0 {
         found.push(format!("{} fit in the {} of L2 that keep them from call to call", Bytes(bytes), Bytes(held)));
     }
     for (part, what) in [
         (parts.append, "the append to the KV cache"),
         (parts.transpose, "copies that put grouped heads into rows and back"),
-        (parts.combine, "combining the shares of keys"),
     ] {
         if part >= WORTH * parts.time {
             found.push(format!("{what} takes {}, {} % of the time", Seconds(part), percent(part, parts.time)));
