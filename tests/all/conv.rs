@@ -265,9 +265,10 @@ proptest! {
         prop_assert!(now.time.is_finite() && now.time > 0.0);
         prop_assert!(now.low < now.time && now.time < now.high);
         prop_assert!(now.bytes / gpu.memory.dram.bandwidth.get() <= now.time * 8.0);
-        // Another tile may suit the larger one better, and more blocks draw more bandwidth.
+        // Another tile may suit the larger one better; where SMs are idle, more blocks draw more bandwidth.
+        let least = if now.blocks < f64::from(gpu.units()) { 0.5 } else { 0.97 };
         for larger in [of(batch * 4, channels, filters), of(batch, channels * 4, filters), of(batch, channels, filters * 4)] {
-            prop_assert!(larger.time >= 0.9 * now.time, "{} after {}", larger.time, now.time);
+            prop_assert!(larger.time >= least * now.time, "{} after {}", larger.time, now.time);
         }
     }
 }
