@@ -4,11 +4,13 @@ mod constants;
 mod explain;
 mod loads;
 mod model;
+mod notes;
 mod report;
 
 pub use constants::Constants;
 pub use loads::{Expert, Loads, Routing};
 pub use model::{Model, Parts};
+pub use notes::row;
 pub use report::{Mixture, Request, mixture};
 
 use crate::{launch::LaunchError, op::gemm::PrecisionError};
@@ -116,6 +118,20 @@ pub enum MoeError {
     Routing {
         /// As given.
         input: String,
+    },
+    /// A note that a row needs.
+    #[error("notes: {key}= is absent: write experts=;topk=; and optionally ep=;routing=")]
+    Absent {
+        /// The key.
+        key: &'static str,
+    },
+    /// A note that is no number.
+    #[error("notes: {key}={value}: write a whole number from 1 up")]
+    Note {
+        /// The key.
+        key: &'static str,
+        /// As given.
+        value: String,
     },
     /// The GPU has no tensor cores for the type.
     #[error(transparent)]

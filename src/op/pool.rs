@@ -91,10 +91,13 @@ pub enum PoolError {
     Launch(#[from] LaunchError),
 }
 
-/// Threads of a block, and outputs of a thread.
+/// Threads of a block, and registers of a thread.
 const THREADS: u32 = 256;
 const REGISTERS: u32 = 32;
-const OUTPUTS: f64 = 4.0;
+/// Elements of a window from which the lanes of a warp share it.
+const LANES: f64 = 32.0;
+/// Most bytes of a window that a thread asks for at once.
+const MOST_IN_FLIGHT: f64 = 64.0;
 
 impl Shape {
     /// The windows as a convolution with a filter per channel, checked.
@@ -138,6 +141,7 @@ pub fn pooling(gpu: &Gpu, shape: &Shape, input: DataType) -> Result<Analysis, Po
     let (read, written) = (Bytes(read * size), Bytes(written * size));
     let wide = if input == DataType::Fp64 { DataType::Fp64 } else { DataType::Fp32 };
     let taps = shape.window.height as f64 * shape.window.width as f64;
+    let shared = taps >= LANES && !shape.backward;
     let pipe = Pipe::Vector(wide);
     let operations = if gpu.rate(pipe).is_some() { vec![(pipe, Flops(output * taps))] } else { Vec::new() };
     let kernel = Kernel {
@@ -150,11 +154,14 @@ pub fn pooling(gpu: &Gpu, shape: &Shape, input: DataType) -> Result<Analysis, Po
             // Windows that overlap meet in L1.
             ..Traffic::default()
         },
-        concurrency: Concurrency::default(),
+        concurrency: Concurrency {
+            bytes_in_flight: (if shared { size } else { taps * size }).min(MOST_IN_FLIGHT),
+            ..Concurrency::default()
+        },
         tiled: None,
     };
-    let threads = if shape.backward { image } else { output };
-    let blocks = (threads / OUTPUTS / f64::from(THREADS)).ceil() as u64;
+    let threads = if shape.backward { image } else { output * if shared { LANES } else { 1.0 } };
+    let blocks = (threads / f64::from(THREADS)).ceil() as u64;
     let mut analysis = analyse(gpu, kernel, blocks, Timing::Device)?;
     let out = windows.output();
     analysis.verdict.findings.push(format!("output {} x {} of {} channels", out.height, out.width, shape.channels));

@@ -125,6 +125,19 @@ fn one_by_one_filters_are_the_matrix_product() {
 }
 
 #[test]
+fn halves_without_units_of_their_own_are_calculated_in_fp32() {
+    let plain = Shape { pad: Sides::both(1), ..shape(8, 64, 56, 64, 3) };
+    let time = |name: &str, input| {
+        let model = Model::new(&gpu(name), input).unwrap();
+        model.choices(&plain, Reuse::Warm)[0].unwrap().time
+    };
+    // A GTX 1080 Ti does FP16 at 1/64 of FP32; a P100 at twice FP32.
+    let (half, single) = (time("gtx-1080-ti", DataType::Fp16), time("gtx-1080-ti", DataType::Fp32));
+    assert!(half < 1.5 * single, "{half} {single}");
+    assert!(time("p100-sxm2", DataType::Fp16) < 0.8 * time("p100-sxm2", DataType::Fp32));
+}
+
+#[test]
 fn depthwise_is_a_stream_and_grouped_is_a_batch() {
     let gpu = gpu("h100-sxm5-80gb");
     let depthwise = Shape { groups: 144, pad: Sides::both(1), layout: Layout::Nhwc, ..shape(32, 144, 56, 144, 3) };
@@ -136,6 +149,17 @@ fn depthwise_is_a_stream_and_grouped_is_a_batch() {
     let grouped = Shape { groups: 4, ..depthwise };
     let found = convolution(&gpu, &request(grouped, DataType::Fp16)).unwrap();
     assert_eq!(found.choice.algorithm, Algorithm::Implicit);
+}
+
+#[test]
+fn channels_that_tensor_cores_do_not_like_are_named() {
+    let stem = Shape { stride: Sides::both(2), pad: Sides::both(3), ..shape(32, 3, 224, 64, 7) };
+    let left_out = |input| {
+        let found = convolution(&gpu("a100-sxm4-80gb"), &request(stem, input)).unwrap();
+        found.analysis.verdict.ignored.join("; ")
+    };
+    assert!(left_out(DataType::Fp16).contains("C = 3 is no multiple of 8"));
+    assert!(!left_out(DataType::Fp32).contains("no multiple"));
 }
 
 #[test]
@@ -265,9 +289,10 @@ proptest! {
         prop_assert!(now.time.is_finite() && now.time > 0.0);
         prop_assert!(now.low < now.time && now.time < now.high);
         prop_assert!(now.bytes / gpu.memory.dram.bandwidth.get() <= now.time * 8.0);
-        // Another tile may suit the larger one better, and more blocks draw more bandwidth.
+        // Another tile may suit the larger one better; where SMs are idle, more blocks draw more bandwidth.
+        let least = if now.blocks < f64::from(gpu.units()) { 0.5 } else { 0.97 };
         for larger in [of(batch * 4, channels, filters), of(batch, channels * 4, filters), of(batch, channels, filters * 4)] {
-            prop_assert!(larger.time >= 0.9 * now.time, "{} after {}", larger.time, now.time);
+            prop_assert!(larger.time >= least * now.time, "{} after {}", larger.time, now.time);
         }
     }
 }

@@ -99,7 +99,7 @@ pub fn findings(shape: &Shape, choice: &Choice) -> Vec<String> {
 /// Whose constants, and what the band means.
 pub fn confidence(model: &Model, shape: &Shape, choice: &Choice, gpu: &Gpu) -> String {
     let whole = if gpu.mig.is_some() { " (the whole GPU)" } else { "" };
-    let single = model.precision().pipe == Pipe::Vector(DataType::Fp32);
+    let single = model.precision().input == DataType::Fp32;
     let what = match choice.algorithm {
         Algorithm::Depthwise => "constants of the memory",
         _ if single => "constants of FP32 convolutions",
@@ -117,12 +117,28 @@ pub fn confidence(model: &Model, shape: &Shape, choice: &Choice, gpu: &Gpu) -> S
     }
 }
 
+/// Rows of channels that tensor cores load start on this many bytes.
+const ALIGNED: f64 = 16.0;
+
 /// What the answer leaves out.
-pub fn ignored(choice: &Choice) -> Vec<String> {
+pub fn ignored(model: &Model, shape: &Shape, choice: &Choice) -> Vec<String> {
     let mut ignored = vec![
         "the choice of the library: the fastest way that the model knows stands for it; FFT and other rare ways are left out"
             .to_owned(),
     ];
+    let precision = model.precision();
+    let grain = (ALIGNED / precision.input_bytes).max(1.0) as u64;
+    let loose = [("C", shape.channels), ("K", shape.filters)].into_iter();
+    let mut loose = loose.filter(|(_, all)| !(all / shape.groups).is_multiple_of(grain));
+    if let (Pipe::Tensor { .. }, Algorithm::Implicit, Some((name, all))) =
+        (precision.pipe, choice.algorithm, loose.next())
+    {
+        let of = if shape.groups > 1 { " / groups" } else { "" };
+        let count = all / shape.groups;
+        ignored.push(format!(
+            "{name}{of} = {count} is no multiple of {grain}: libraries fill up the channels or take slower kernels"
+        ));
+    }
     if matches!(choice.algorithm, Algorithm::Fused | Algorithm::Unfused) {
         ignored.push("rounding: Winograd's sums differ from direct ones in the last digits".into());
     }

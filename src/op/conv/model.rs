@@ -118,7 +118,12 @@ impl Model {
         if matches!(input, DataType::Fp4 | DataType::Fp6 | DataType::Int4 | DataType::Int32) {
             return Err(ConvError::DataType(input));
         }
-        let precision = Precision::new(gpu, input, false)?;
+        let mut precision = Precision::new(gpu, input, false)?;
+        let (half, single) = (Pipe::Vector(DataType::Fp16), Pipe::Vector(DataType::Fp32));
+        if precision.pipe == half && gpu.peak(half) < gpu.peak(single) {
+            // Libraries keep images in 16 bits there and calculate in FP32.
+            precision.pipe = single;
+        }
         let no_unit = || PrecisionError::NoUnit {
             gpu: gpu.name.clone(),
             wanted: precision.pipe.label(),
@@ -126,7 +131,7 @@ impl Model {
         };
         let constants = Constants::of(gpu);
         let planner = Planner::new(gpu, precision).ok_or_else(no_unit)?;
-        let single = precision.pipe == Pipe::Vector(DataType::Fp32);
+        let single = input == DataType::Fp32;
         let of_kernels = |splits| {
             let (tiles, sustained) = (&constants.implicit_tiles, constants.implicit);
             planner.clone().with_kernels(gpu, Kernels { tiles, splits, sustained, droop: 0.0 })
@@ -178,7 +183,7 @@ impl Model {
 
     /// Why no measurement of such a convolution stands behind its time; absent where one does.
     pub fn unmeasured(&self, shape: &Shape) -> Option<&'static str> {
-        if self.precision.pipe != Pipe::Vector(DataType::Fp32) {
+        if self.precision.input != DataType::Fp32 {
             return Some("convolutions of this type were never measured");
         }
         let seen = Winograd::takes(shape) && shape.pad.each() == [1, 1] && shape.phase == Phase::Forward;
@@ -215,7 +220,7 @@ impl Model {
     pub fn estimate_of(&self, shape: &Shape, choice: &Choice) -> Estimate<'_> {
         let unmeasured = self.unmeasured(shape);
         let band = if unmeasured.is_some() && self.constants.of != ConstantsOf::Datasheet
-            || self.precision.pipe != Pipe::Vector(DataType::Fp32)
+            || self.precision.input != DataType::Fp32
         {
             &self.constants.band_other
         } else {

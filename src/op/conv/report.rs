@@ -58,7 +58,7 @@ pub fn convolution(gpu: &Gpu, request: &Request) -> Result<Convolution, ConvErro
     let time = TimeEstimate { tail_cost: model.tail(&choice), ..estimate.report() };
     let mut analysis = analyse_operation(gpu, kernel, blocks, time, &again)?;
     analysis.verdict.findings.extend(explain::findings(&shape, &choice));
-    analysis.verdict.ignored.extend(explain::ignored(&choice));
+    analysis.verdict.ignored.extend(explain::ignored(&model, &shape, &choice));
     analysis.verdict.confidence = explain::confidence(&model, &shape, &choice, gpu);
     let mut ways: Vec<Choice> = model.choices(&shape, request.reuse).into_iter().flatten().collect();
     ways.sort_by(|a, b| a.time.total_cmp(&b.time));

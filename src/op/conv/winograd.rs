@@ -3,7 +3,7 @@
 
 use super::{Algorithm, Choice, Constants, Layout, Phase, Shape, Sides};
 use crate::{
-    gpu::{Gpu, Limits, Pipe},
+    gpu::{DataType, Gpu, Limits},
     occupancy::Resources,
     op::gemm::{self, Kernels, Planner, Precision, Reuse},
     time::tiled::{Machine, REFERENCE_TILE, Work},
@@ -64,7 +64,7 @@ fn roles(shape: &Shape) -> Roles {
 impl Winograd {
     /// Absent where libraries have no such kernels: they are FP32 on NVIDIA GPUs.
     pub fn new(gpu: &Gpu, precision: Precision, constants: &Constants) -> Option<Self> {
-        if !matches!(gpu.limits, Limits::Sm(_)) || precision.pipe != Pipe::Vector(crate::gpu::DataType::Fp32) {
+        if !matches!(gpu.limits, Limits::Sm(_)) || precision.input != DataType::Fp32 {
             return None;
         }
         let kernels =
