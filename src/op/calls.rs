@@ -5,6 +5,7 @@ use super::{
     attention::{self, AttentionError},
     conv::{self, ConvError},
     gemm::Reuse,
+    moe::{self, Loads, MoeError},
     predict::PredictError,
     row::Call,
     rowwise::{self, Caller, ModelError},
@@ -20,6 +21,7 @@ type AttentionKey = (DataType, Option<attention::Library>, bool);
 pub(super) struct Calls {
     attention: Vec<(AttentionKey, Result<attention::Model, AttentionError>)>,
     conv: Vec<((DataType, DataKind), Result<conv::Model, ConvError>)>,
+    moe: Vec<(DataType, Result<moe::Model, MoeError>)>,
     rowwise: Option<Result<rowwise::Model, ModelError>>,
 }
 
@@ -38,6 +40,7 @@ impl Calls {
         match call.head.op {
             "attention" => self.attention(gpu, call, launch),
             "conv" => self.conv(gpu, protocol, call, launch),
+            "moe" => self.moe(gpu, call, launch),
             _ => self.rowwise(gpu, call),
         }
     }
@@ -101,6 +104,20 @@ impl Calls {
         });
         let model = self.conv[place].1.as_ref().map_err(Clone::clone)?;
         let found = model.estimate(&shape, reuse);
+        Ok(Answer::operation(gpu, &found, found.time + launch.unwrap_or(0.0), launch))
+    }
+
+    fn moe<'a>(&'a mut self, gpu: &'a Gpu, call: &Call, launch: Option<f64>) -> Result<Answer<'a>, PredictError> {
+        let [tokens, inter, hidden] = ["m", "n", "k"].map(|column| call.needed(column));
+        let (shape, routing) = moe::row(tokens?, inter?, hidden?, call.text("notes")?.unwrap_or_default())?;
+        let loads = Loads::new(&shape, &routing)?;
+        let data = call.head.data;
+        let place = self.moe.iter().position(|(known, _)| *known == data).unwrap_or_else(|| {
+            self.moe.push((data, moe::Model::new(gpu, data)));
+            self.moe.len() - 1
+        });
+        let model = self.moe[place].1.as_ref().map_err(Clone::clone)?;
+        let found = model.estimate(&shape, &loads);
         Ok(Answer::operation(gpu, &found, found.time + launch.unwrap_or(0.0), launch))
     }
 

@@ -8,6 +8,7 @@ use super::{
     calls::Calls,
     conv::ConvError,
     gemm::{Candidate, Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
+    moe::MoeError,
     row::Row,
     rowwise,
     table::{Request, RowError, Timing},
@@ -42,6 +43,9 @@ pub enum PredictError {
     /// No convolution, or none on this GPU.
     #[error(transparent)]
     Conv(#[from] ConvError),
+    /// No mixture of experts, or none on this GPU.
+    #[error(transparent)]
+    Moe(#[from] MoeError),
     /// No operation on elements or rows.
     #[error(transparent)]
     Rowwise(#[from] rowwise::RowError),

@@ -31,10 +31,8 @@ pub const COLUMNS: [&str; 21] = [
 /// Matrix products.
 pub const PREDICTED: [&str; 3] = ["gemm", "bmm", "grouped_gemm"];
 /// Other operations that can be predicted.
-pub const CALLS: [&str; 9] =
-    ["attention", "conv", "elementwise", "gelu", "softmax", "layernorm", "rmsnorm", "reduction", "memcpy"];
-/// Operations that a table may hold besides.
-const OTHERS: [&str; 1] = ["moe"];
+pub const CALLS: [&str; 10] =
+    ["attention", "conv", "elementwise", "gelu", "layernorm", "memcpy", "moe", "reduction", "rmsnorm", "softmax"];
 /// Types that a table may hold.
 const TYPES: [&str; 8] = ["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8"];
 
@@ -67,12 +65,6 @@ pub enum RowError {
     Text {
         /// The column.
         column: &'static str,
-    },
-    /// An operation of the table that has no model.
-    #[error("op `{op}` cannot be predicted; {} can", predicted())]
-    Unsupported {
-        /// The operation.
-        op: String,
     },
     /// No operation.
     #[error("op `{op}` is not known; {} can be predicted", predicted())]
@@ -220,7 +212,6 @@ impl Columns {
         let wanted = self.text(record, "op")?;
         PREDICTED.into_iter().chain(CALLS).find(|op| *op == wanted).ok_or_else(|| match wanted {
             "" => RowError::Empty { column: "op", op: "every row".into() },
-            known if OTHERS.contains(&known) => RowError::Unsupported { op: known.into() },
             other => RowError::Op { op: other.into() },
         })
     }
@@ -316,8 +307,12 @@ mod tests {
         let good = request("T4,bmm,fp16,,1,2,3,launch,bias;weight_copies=6; sparsity=2:4").unwrap();
         assert!(good.contains("batch: 1, m: 1, n: 2, k: 3") && good.contains("Some(6)") && good.contains("Launch"));
         for (row, expected) in [
-            ("T4,conv,fp16,,,,,,", "op `conv` cannot be predicted; gemm, bmm and grouped_gemm can"),
-            ("T4,gem,fp16,,1,1,1,,", "op `gem` is not known; gemm, bmm and grouped_gemm can be predicted"),
+            ("T4,conv,fp16,,,,,,", "op `conv` is no matrix product; gemm, bmm and grouped_gemm are"),
+            (
+                "T4,gem,fp16,,1,1,1,,",
+                "op `gem` is not known; gemm, bmm, grouped_gemm, attention, conv, elementwise, gelu, layernorm, memcpy, moe, \
+                 reduction, rmsnorm and softmax can be predicted",
+            ),
             ("T4,gemm,fp16,,1,,1,,", "n is empty; gemm needs it"),
             ("T4,gemm,int4,,1,1,1,,", "dtype `int4` is not known; write fp64 fp32 tf32 fp16 bf16 fp8 fp4 or int8"),
             ("T4,gemm,fp16,,1,0,1,,", "n = 0: a matrix product has at least 1 row, column and inner element"),

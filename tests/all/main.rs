@@ -41,6 +41,7 @@ mod report;
 mod robust;
 mod scenarios;
 mod stream;
+mod tables;
 mod time_laws;
 mod validation;
 #[cfg(unix)]

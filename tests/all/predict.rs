@@ -37,7 +37,7 @@ fn rows_keep_their_order_and_bad_ones_carry_their_reason() {
         (0, ""),
         (1, ""),
         (2, "has no BF16 tensor unit"),
-        (3, "op `conv` cannot be predicted"),
+        (3, "conv_params is empty; conv needs it"),
         (4, "no GPU is called `H1000`"),
         (5, ""),
         (6, "m = 0"),
