@@ -79,7 +79,11 @@ pub fn elementwise_figure(
     let first = model.estimate(&Operation::elementwise(kind, 1, range.1, data)?);
     let constants = format!("constants: {}", first.of);
     Ok(Bandwidth {
-        caption: caption(&title, gpu, &["the device alone is timed", "what fits in L2 is there, or nothing is", &constants]),
+        caption: caption(
+            &title,
+            gpu,
+            &["the device alone is timed", "what fits in L2 is there, or nothing is", &constants],
+        ),
         subtitle: "Strips: what decides over the time. Every operand counts once".into(),
         over: "Bytes read and written".into(),
         column: "bytes".into(),
@@ -117,8 +121,9 @@ pub fn rowwise_figure(
     let assumptions = ["the device alone is timed", "operands come from DRAM", &of];
     Ok(Bandwidth {
         caption: caption(&title, gpu, &assumptions),
-        subtitle: "Strips: what decides over the time. Operand and result count once; re-reads that miss L2 cost bandwidth"
-            .into(),
+        subtitle:
+            "Strips: what decides over the time. Operand and result count once; re-reads that miss L2 cost bandwidth"
+                .into(),
         over: "Columns".into(),
         column: "cols".into(),
         series,

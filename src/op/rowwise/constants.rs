@@ -281,12 +281,9 @@ fn chosen<'a, C: Copy + 'a>(
             device: bands.family,
             launch: bands.family,
         },
-        None => Chosen {
-            constants: *generic,
-            of: ConstantsOf::Datasheet,
-            device: bands.generic,
-            launch: bands.generic,
-        },
+        None => {
+            Chosen { constants: *generic, of: ConstantsOf::Datasheet, device: bands.generic, launch: bands.generic }
+        }
     }
 }
 

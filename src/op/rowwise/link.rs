@@ -34,7 +34,9 @@ impl std::str::FromStr for Direction {
         let all = [Self::DeviceToDevice, Self::HostToDevice, Self::DeviceToHost, Self::Peer];
         let found = all.into_iter().find(|direction| direction.word() == text);
         found.ok_or_else(|| {
-            format!("`{text}`: write d2d (within the device), h2d (from the host), d2h (to it) or p2p (to another device)")
+            format!(
+                "`{text}`: write d2d (within the device), h2d (from the host), d2h (to it) or p2p (to another device)"
+            )
         })
     }
 }

@@ -124,11 +124,7 @@ impl Model {
             residency: shared.residency_exponent,
             l2_rate: ports.min(stream),
             wide_warps: gpu.limits.warp_size() == 64,
-            peaks: [
-                peak(Pipe::Vector(DataType::Fp64)),
-                peak(Pipe::Vector(DataType::Fp32)),
-                peak(Pipe::Special),
-            ],
+            peaks: [peak(Pipe::Vector(DataType::Fp64)), peak(Pipe::Vector(DataType::Fp32)), peak(Pipe::Special)],
             constants,
         })
     }
