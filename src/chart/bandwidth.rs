@@ -18,7 +18,7 @@ pub struct BandwidthSample {
     pub gb_per_s: f64,
     /// Time in microseconds.
     pub time_us: f64,
-    /// What decides: `launch`, `cache`, `DRAM` or `math`.
+    /// What decides: `launch`, `waiting`, `cache`, `DRAM` or `math`.
     pub regime: String,
 }
 
@@ -77,7 +77,7 @@ impl Bandwidth {
     pub fn draw(&self, theme: Theme) -> Chart {
         let mut text = format!("Bandwidth and time against {}.", self.over.to_lowercase());
         for series in &self.series {
-            if let Some(last) = series.samples.iter().filter(usable).next_back() {
+            if let Some(last) = series.samples.iter().rfind(usable) {
                 let rate = significant(last.gb_per_s, 3);
                 text += &format!(" {}: {rate} GB/s at {}.", series.label, significant(last.size, 4));
             }
@@ -156,7 +156,8 @@ impl Bandwidth {
             }
             let regime = &samples[from].regime;
             let (tone, share) = match regime.as_str() {
-                "launch" => (palette.latency, 0.25),
+                "launch" => (palette.latency, 0.2),
+                "waiting" => (palette.latency, 0.45),
                 "cache" => (palette.math, 0.3),
                 "DRAM" => (palette.memory, 0.35),
                 _ => (palette.axis, 0.35),

@@ -8,6 +8,7 @@ mod kind;
 pub mod link;
 mod model;
 mod operation;
+mod regime;
 mod rows;
 mod table;
 
@@ -15,7 +16,8 @@ pub use call::{Call, Caller, CallerError, around};
 pub use constants::Stack;
 pub use explain::{RowwiseError, analysis, name};
 pub use kind::{Access, Facts, Kind, KindError};
-pub use model::{Model, ModelError, Regime};
+pub use model::{Model, ModelError};
 pub use operation::{Operation, OperationError, What, bytes};
+pub use regime::Regime;
 pub use rows::RowKernel;
 pub use table::{Row, RowError, operation};

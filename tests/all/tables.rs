@@ -53,7 +53,10 @@ fn a_row_of_any_operation_has_the_time_of_its_command() {
             "moe 4096 8 2 4096 14336 --routing power:1.2",
         ),
         (vec![("op", "softmax"), ("rows", "8192"), ("cols", "4096")], "softmax --rows 8192 --cols 4096 --dtype bf16"),
-        (vec![("op", "layernorm"), ("rows", "8192"), ("cols", "4096")], "layernorm --rows 8192 --cols 4096 --dtype bf16"),
+        (
+            vec![("op", "layernorm"), ("rows", "8192"), ("cols", "4096")],
+            "layernorm --rows 8192 --cols 4096 --dtype bf16",
+        ),
         (vec![("op", "rmsnorm"), ("rows", "8192"), ("cols", "4096")], "rmsnorm --rows 8192 --cols 4096 --dtype bf16"),
         (
             vec![("op", "elementwise"), ("rows", "8192"), ("cols", "4096"), ("notes", "kind=add")],

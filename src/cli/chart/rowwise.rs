@@ -25,7 +25,7 @@ pub struct ElementwiseArgs {
     #[arg(long, value_name = "TYPE", default_value = "bf16")]
     dtype: DataType,
     /// Elements of a tensor
-    #[arg(long, value_name = "LOW:HIGH", default_value = "65536:268435456")]
+    #[arg(long, value_name = "LOW:HIGH", default_value = "262144:134217728")]
     range: Range,
     #[command(flatten)]
     gpu: GpuArgs,

@@ -3,8 +3,9 @@
 use super::{
     call::Caller,
     kind::{Access, Kind},
-    model::{Model, ModelError, Regime},
+    model::{Model, ModelError},
     operation::{Operation, OperationError, What, bytes},
+    regime::Regime,
 };
 use crate::{
     analysis::{Analysis, analyse_operation},
@@ -138,7 +139,7 @@ fn moved(gpu: &Gpu, model: &Model, operation: &Operation, estimate: &Estimate) -
     let share = (read + written) / estimate.time / gpu.memory.dram.bandwidth.get() * 100.0;
     let alone = model.estimate(operation);
     let why = match Regime::of(&alone) {
-        Regime::Launch if alone.latency > alone.fixed => "what waits decides: too little is in flight".into(),
+        Regime::Waiting => "what waits decides: too little is in flight".into(),
         Regime::Launch => {
             let even = alone.fixed * gpu.memory.dram.bandwidth.get();
             format!("launching decides, as it does up to about {} on this GPU", Bytes(even))

@@ -43,46 +43,6 @@ pub struct Model {
     peaks: [Option<f64>; 3],
 }
 
-/// What binds below the arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Regime {
-    /// Launching, filling and draining, or what waits.
-    Launch,
-    /// L2 and the ports of the SMs.
-    Cache,
-    /// DRAM.
-    Dram,
-    /// Arithmetic.
-    Math,
-}
-
-impl Regime {
-    /// The regime of an estimate.
-    pub fn of(estimate: &Estimate) -> Self {
-        let waits = estimate.fixed + estimate.latency;
-        let most = waits.max(estimate.dram).max(estimate.l2).max(estimate.math);
-        if most == estimate.dram {
-            Self::Dram
-        } else if most == estimate.l2 {
-            Self::Cache
-        } else if most == estimate.math {
-            Self::Math
-        } else {
-            Self::Launch
-        }
-    }
-
-    /// For people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Launch => "launch",
-            Self::Cache => "cache",
-            Self::Dram => "DRAM",
-            Self::Math => "math",
-        }
-    }
-}
-
 /// What takes time, in seconds, before it is summed.
 struct Parts {
     dram: f64,
@@ -334,10 +294,8 @@ impl Model {
         let (read, written) = op.traffic();
         let (threads, blocks) = self.grid(op);
         let per_sm = (self.slots / f64::from(threads)) as u32;
-        let untested = untested.or_else(|| match chosen.of {
-            ConstantsOf::Datasheet => Some("such kernels were never measured on this family"),
-            _ => None,
-        });
+        let unknown = chosen.of == ConstantsOf::Datasheet;
+        let untested = untested.or(unknown.then_some("such kernels were never measured on this family"));
         let (low, high) = match untested {
             Some(_) => (band.low[regime].min(UNTESTED.0), band.high[regime].max(UNTESTED.1)),
             None => (band.low[regime], band.high[regime]),
