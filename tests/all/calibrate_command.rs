@@ -92,7 +92,7 @@ fn rows_of_other_gpus_and_bad_ones_are_counted_and_the_rest_goes_on() {
         "measured_us = `-5` is not a time above 0",
         "measured_us = `nan` is not a time above 0",
         "measured_us is empty",
-        "op `softmax` cannot be predicted",
+        "op `softmax` is no matrix product",
         "m = 0: a matrix product has at least 1 row",
         "12 rows, 10 left out; 1 constant found",
     ] {
