@@ -1,6 +1,6 @@
 //! A row of a table by its operation: a matrix product, or a call of another operation.
 
-use super::table::{Columns, PREDICTED, Request, RowError, Timing, note};
+use super::table::{Columns, PREDICTED, Record, Request, RowError, Timing, note};
 use crate::gpu::DataType;
 
 /// What every row has.
@@ -45,7 +45,7 @@ pub struct Call<'a> {
     /// What every row has.
     pub head: Head<'a>,
     columns: &'a Columns,
-    record: &'a csv::ByteRecord,
+    record: &'a Record,
 }
 
 impl<'a> Call<'a> {
@@ -101,7 +101,7 @@ impl Columns {
     ///
     /// # Errors
     /// The row names no operation that can be predicted, or a product that needs a value which is absent or no such value.
-    pub fn row<'a>(&'a self, record: &'a csv::ByteRecord) -> Result<Row<'a>, RowError> {
+    pub fn row<'a>(&'a self, record: &'a Record) -> Result<Row<'a>, RowError> {
         let op = self.op(record)?;
         if PREDICTED.contains(&op) {
             return Ok(Row::Product(self.request(record)?));

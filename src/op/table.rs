@@ -159,6 +159,9 @@ pub struct Request<'a> {
     pub content: Option<DataKind>,
 }
 
+/// A row of cells as read.
+pub type Record = csv::ByteRecord;
+
 /// Where the columns are.
 #[derive(Clone, Debug)]
 pub struct Columns([Option<usize>; COLUMNS.len()]);

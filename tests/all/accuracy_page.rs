@@ -83,7 +83,7 @@ fn the_tables_are_what_their_commands_print() {
             head.split('|').map(|cell| cell.trim().to_owned()).collect()
         };
         let tables: Vec<&str> = page.split(BEGIN).skip(1).collect();
-        assert_eq!(tables.len(), 3);
+        assert_eq!(tables.len(), 4);
         let printed = std::cell::RefCell::new(Vec::new());
         rewritten(&page, |words| {
             let options = words.iter().skip_while(|word| !word.starts_with("--")).map(String::as_str);

@@ -38,7 +38,7 @@ const FENCES: [(&str, &[&str]); 11] = [
     ("plotters", &["chart"]),
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
-    ("csv", &["occupancy/batch", "op/table", "op/batch", "op/row", "profile", "validate", "calibrate", "report", "chart", "cli"]),
+    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "validate", "calibrate", "report", "chart", "cli"]),
     ("maud", &["report/html"]),
     ("rayon", &["cli"]),
 ];

@@ -33,7 +33,8 @@ pub enum PrecisionError {
 }
 
 impl Precision {
-    /// The types of a product with this input on a GPU. `fp32` is true FP32 on the vector units; `tf32` reads FP32.
+    /// The types of a product with this input on a GPU. `fp32` is true FP32: on the vector units, on AMD on the
+    /// matrix cores where these have it; `tf32` reads FP32.
     /// FP64 takes the tensor cores where the GPU has them.
     ///
     /// # Errors
@@ -58,6 +59,8 @@ fn unit(gpu: &Gpu, input: DataType, sparse: bool) -> Option<Pipe> {
     let tensor = Pipe::Tensor { input, accumulate: input.default_accumulate(), sparse };
     let vector = Pipe::Vector(input);
     let pipes = match input {
+        // AMD's matrix cores multiply FP32 as it is; those of NVIDIA round it to TF32.
+        DataType::Fp32 if gpu.limits.cu().is_some() => [Some(tensor), Some(vector)],
         DataType::Fp32 => [None, Some(vector)],
         DataType::Fp64 | DataType::Fp16 => [Some(tensor), Some(vector)],
         DataType::Int32 => [None, None],
