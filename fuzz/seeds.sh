@@ -61,6 +61,11 @@ seed predict questions < ../tests/data/four_products.csv
 head -n 12 ../tests/data/gemm_bf16_sample.csv | seed predict measured
 printf '%s\n' gpu,op,dtype,batch,m,n,k,timing,measured_us,notes 'T4,bmm,fp16,,1,2,3,launch,7,bias;weight_copies=6; sparsity=2:4' \
     'h100,grouped_gemm,fp8,8,4096,64,1e3,device,-1,data=uninitialised' | seed predict notes
+printf '%s\n' gpu,op,dtype,batch,m,n,k,rows,cols,heads_q,heads_kv,seq_q,seq_kv,head_dim,causal,phase,conv_params,timing,measured_us,notes \
+    'a100,attention,bf16,2,,,,,,32,8,512,4096,128,1,prefill,,device,99,window=256;bare;library=fa2' 'h100,attention,fp16,,,,,,,64,8,1,9999,128,,decode,,launch,,' \
+    'v100,conv,fp32,,,,,,,,,,,,,bwd_data,N=8;C=6;H=9;W=7;K=4;R=3;S=1;stride=2x1;pad=1;dil=2;groups=2;layout=NHWC,launch,9,' \
+    'l40s,moe,bf16,,64,128,256,,,,,,,,,,,device,,experts=8;topk=2;ep=4;routing=power:1.2' 't4,softmax,fp32,,,,,64,99,,,,,,,,,launch,7,' \
+    'mi100,elementwise,fp16,,,,,8,1024,,,,,,,,,device,3,kind=gelu;reads=2;writes=1' 'b200,rmsnorm,bf16,,,,,1,1,,,,,,,,,device,1,' | seed predict operations
 # A target that builds its values from bytes starts from bytes.
 for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 

@@ -158,7 +158,16 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
             let found = Found::read(args)?;
             Ok(time_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
         }
-        Kind::Tail => Ok(tail_figure(&Found::read(args)?.chosen).draw(theme)),
+        Kind::Tail => {
+            let chosen = Found::read(args)?.chosen;
+            if chosen.time.range != crate::time::Range::Overlap {
+                bail!(
+                    "{}: its kernel has another grid for every other shape; see `chart gemm`",
+                    chosen.launch.kernel.name
+                );
+            }
+            Ok(tail_figure(&chosen).draw(theme))
+        }
         Kind::Occupancy => {
             let chosen = Found::read(args)?.chosen;
             let title = format!("Occupancy: {}", chosen.launch.kernel.name);

@@ -286,9 +286,11 @@ fn charts(outcome: &Outcome) -> Vec<NamedChart> {
 /// (`chart` draws the others).
 const FEW_KERNELS: usize = 3;
 
-/// The kernels whose tail is worth a chart: all of a few, else the one that loses most to it.
+/// The kernels whose tail is worth a chart: all of a few, else the one that loses most to it. The kernel of an operation has
+/// another grid for every other shape, and is none.
 fn worth_a_tail(analyses: &[Analysis]) -> Vec<&Analysis> {
-    most(analyses, |a| a.time.tail_cost)
+    let found = most(analyses, |a| a.time.tail_cost);
+    found.into_iter().filter(|a| a.time.range == crate::time::Range::Overlap).collect()
 }
 
 /// The kernels whose occupancy is worth a chart: all of a few, else the least occupied.

@@ -55,6 +55,14 @@ pub enum ShapeError {
         /// The value as given.
         value: u64,
     },
+    /// More products than a kernel is planned for.
+    #[error("a group of {groups} products: at most {most} are taken")]
+    Groups {
+        /// Products.
+        groups: usize,
+        /// Most of them.
+        most: usize,
+    },
     /// More operations than years of any GPU.
     #[error("{batch} x {m} x {n} x {k} is {flop:e} operations; at most 1e24 are taken")]
     Huge {

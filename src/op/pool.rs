@@ -69,7 +69,7 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PoolError {
     /// No legal sizes; a window is a filter here.
-    #[error("{0}")]
+    #[error(transparent)]
     Shape(#[from] ConvError),
     /// Windows that lie outside of the image.
     #[error(

@@ -74,7 +74,8 @@ pub struct Prediction<'a> {
     pub dram: f64,
     /// Operand feed from L2.
     pub feed: f64,
-    /// Fixed device cost, split-K, the serial k-chain, and the ports where too few blocks draw the bandwidth.
+    /// Fixed device cost and split-K, with the longer of the serial k-chain and the ports where too few blocks draw the
+    /// bandwidth.
     pub latency: f64,
     /// Host overhead; absent where only the device is timed.
     pub launch: Option<f64>,
@@ -246,7 +247,7 @@ fn answer<'a>(gpu: &'a Gpu, planner: &Planner, protocol: Option<&Protocol>, requ
         math: parts.math + parts.store,
         dram: parts.dram,
         feed: parts.feed,
-        latency: parts.fixed + parts.split + parts.latency + few,
+        latency: parts.fixed + parts.split + parts.latency.max(few),
         launch,
         waves: plan.chosen.blocks / planner.slots(&plan.chosen),
         uncalibrated: uncalibrated(precision, request.shape),

@@ -110,7 +110,7 @@ pub enum RowError {
         value: String,
     },
     /// Not a time.
-    #[error("measured_us = `{value}` is not a time above 0")]
+    #[error("measured_us = `{value}` is not a time above 0: from 1e-3 to 1e13 microseconds")]
     Measured {
         /// The text as given.
         value: String,
@@ -204,7 +204,7 @@ impl Columns {
         match self.text(record, "measured_us")? {
             "" => Ok(None),
             text => match text.parse::<f64>() {
-                Ok(us) if us > 0.0 && us.is_finite() => Ok(Some(us * 1e-6)),
+                Ok(us) if (1e-3..=1e13).contains(&us) => Ok(Some(us * 1e-6)),
                 _ => Err(RowError::Measured { value: text.into() }),
             },
         }

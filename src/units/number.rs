@@ -45,6 +45,11 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
+/// "1 block", "2,000 blocks".
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// Four significant digits in the largest unit that leaves a mantissa of at least 1. A binary unit is taken only where
 /// it gives a whole number of quarters, which are then printed in full, so that caches read in KiB and DRAM in GB.
 pub(super) fn with_unit(value: f64, units: &[(&str, f64)]) -> String {

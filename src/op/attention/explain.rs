@@ -3,7 +3,7 @@
 use super::{AttentionError, Model, Parts, Shape, constants::Split};
 use crate::{
     gpu::{ConstantsOf, Gpu},
-    units::{Bytes, Flops, Seconds, decimal, significant},
+    units::{Bytes, Flops, Seconds, counted, decimal, significant},
 };
 
 /// Parts of the time below this share are not named.
@@ -11,10 +11,6 @@ const WORTH: f64 = 0.05;
 
 fn percent(part: f64, whole: f64) -> String {
     decimal(part / whole * 100.0, 0)
-}
-
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The kernel, its tile, its grid and its shares of keys.

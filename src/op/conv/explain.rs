@@ -3,7 +3,7 @@
 use super::{Algorithm, Choice, Model, Phase, Shape};
 use crate::{
     gpu::{ConstantsOf, DataType, Gpu, Pipe},
-    units::{Bytes, Flops, Seconds, decimal, grouped},
+    units::{Bytes, Flops, Seconds, counted, decimal, grouped},
 };
 
 /// "implicit-gemm, tile 128x64: 91.8 us, 96 blocks in 0.9 waves".
@@ -13,10 +13,10 @@ pub fn choice(choice: &Choice, gpu: &Gpu) -> String {
     let slots = f64::from(gpu.units()) * f64::from(choice.blocks_per_sm.max(1));
     let kernels = if choice.kernels > 1 { format!(", {} kernels", choice.kernels) } else { String::new() };
     format!(
-        "{}{tile}{split}: {}, {} blocks in {} waves{kernels}",
+        "{}{tile}{split}: {}, {} in {} waves{kernels}",
         name(choice.algorithm),
         Seconds(choice.time),
-        grouped(choice.blocks as u64),
+        counted(choice.blocks as u64, "block"),
         decimal(choice.blocks / slots, 2)
     )
 }

@@ -1,7 +1,7 @@
 //! Why this kernel, and what nearby sizes would cost: sentences for people.
 
 use super::{Candidate, Plan, Planner, Precision, Shape};
-use crate::units::{Seconds, decimal, grouped};
+use crate::units::{Seconds, counted, decimal};
 
 /// "256x128, split 3 ways: 91.8 us, 96 blocks in 0.9 waves".
 pub fn choice(candidate: &Candidate, planner: &Planner) -> String {
@@ -14,10 +14,10 @@ pub fn choice(candidate: &Candidate, planner: &Planner) -> String {
     match candidate.tile {
         None => format!("a kernel without tiles for one row: {time}"),
         Some(tile) => format!(
-            "tile {}x{}{split}: {time}, {} blocks in {} waves",
+            "tile {}x{}{split}: {time}, {} in {} waves",
             tile.height,
             tile.width,
-            grouped(candidate.blocks as u64),
+            counted(candidate.blocks as u64, "block"),
             decimal(waves, 2)
         ),
     }

@@ -40,6 +40,9 @@ impl Products for Shape {
     }
 }
 
+/// More groups than any layer of experts has: the search looks at each of them for every tile.
+const MOST_GROUPS: usize = 4096;
+
 /// A grouped product: `C_i[m_i, n] = A_i[m_i, k] B_i[k, n]`, such as the experts of a layer with the tokens that each got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups<'a> {
@@ -55,9 +58,12 @@ impl<'a> Groups<'a> {
     /// Checked groups.
     ///
     /// # Errors
-    /// There is no product, a dimension is 0 or above 2^40, or there are more than 1e24 operations.
+    /// There is no product or more than 4,096, a dimension is 0 or above 2^40, or there are more than 1e24 operations.
     pub fn new(rows: &'a [u64], n: u64, k: u64) -> Result<Self, ShapeError> {
         let largest = rows.iter().copied().max().unwrap_or(0);
+        if rows.len() > MOST_GROUPS {
+            return Err(ShapeError::Groups { groups: rows.len(), most: MOST_GROUPS });
+        }
         let smallest = rows.iter().copied().min().unwrap_or(0);
         let total = rows.iter().fold(0u64, |sum, m| sum.saturating_add(*m));
         for (dimension, value) in [("m", largest), ("n", n), ("k", k)] {
@@ -131,6 +137,7 @@ mod tests {
         assert!(error(&[], 1, 1).contains("m = 0") && error(&[5, 0], 1, 1).contains("m = 0"));
         assert!(error(&[1], 0, 1).contains("n = 0") && error(&[1], 1, 0).contains("k = 0"));
         assert!(error(&[1, (1 << 40) + 1], 1, 1).contains("at most 2^40"));
+        assert!(error(&[1; 4097], 1, 1).contains("4097 products: at most 4096 are taken"));
         assert!(error(&[1 << 30, 1 << 30], 1 << 30, 1 << 30).contains("at most 1e24"));
     }
 }

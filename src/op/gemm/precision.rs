@@ -46,7 +46,7 @@ impl Precision {
             return Err(PrecisionError::NoUnit {
                 gpu: gpu.name.clone(),
                 wanted: Pipe::Tensor { input, accumulate: input.default_accumulate(), sparse }.label(),
-                available: if available.is_empty() { "nothing".into() } else { available.join(", ") },
+                available: if available.is_empty() { "dense ones alone".into() } else { available.join(", ") },
             });
         };
         let (input_bytes, output_bytes) = bytes(input);

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, analyse},
-    gpu::{DataKind, DataType, Gpu, TileSchedule},
+    gpu::{ConstantsOf, DataKind, DataType, Gpu, TileSchedule},
     kernel::{Access, Concurrency, Kernel, Traffic},
     launch::LaunchError,
     occupancy::Resources,
@@ -108,7 +108,10 @@ pub fn product(gpu: &Gpu, request: &Request) -> Result<Product, GemmError> {
     let mut analysis = analyse(gpu, kernel, blocks, request.timing)?;
     let time = &mut analysis.time;
     (time.low, time.high) = band(gpu, &precision, request.shape, time.estimate);
-    time.range = Range::Band { unmeasured: uncalibrated(&precision, request.shape).map(|why| why.reason()) };
+    let unknown = *gpu.calibration.of_unit(precision.pipe) == ConstantsOf::Datasheet;
+    let unmeasured = uncalibrated(&precision, request.shape).map(|why| why.reason());
+    time.range =
+        Range::Band { unmeasured: unmeasured.or(unknown.then_some("products of such GPUs were never measured")) };
     analysis.verdict.confidence = confidence(gpu, &analysis.launch, time.range);
     let best: [Option<Candidate>; NAMED] = match request.groups(request.shape) {
         Some(groups) => planner.candidates(groups, request.reuse),

@@ -3,7 +3,7 @@
 use super::{Expert, Loads, Model, Parts, Shape};
 use crate::{
     gpu::{ConstantsOf, Gpu},
-    units::{Seconds, decimal, grouped},
+    units::{Seconds, counted, decimal, grouped},
 };
 
 /// Experts that are named where there are more than twice as many.
@@ -14,10 +14,10 @@ pub fn choices(shape: &Shape, parts: &Parts) -> Vec<String> {
     let product = |i: usize, name: &str, n: u64, k: u64| {
         let bound = if parts.memory[i] > parts.math[i] { "the weights decide" } else { "arithmetic decides" };
         format!(
-            "{name}: {} with tiles of {} x 128, {} tiles in {} waves of one per SM, n = {}, k = {}: {bound}",
+            "{name}: {} with tiles of {} x 128, {} in {} waves of one per SM, n = {}, k = {}: {bound}",
             Seconds(parts.products[i]),
             parts.height,
-            grouped(parts.tiles[i] as u64),
+            counted(parts.tiles[i] as u64, "tile"),
             decimal(parts.waves[i], 1),
             grouped(n),
             grouped(k)
@@ -107,11 +107,6 @@ pub fn findings(shape: &Shape, loads: &Loads, parts: &Parts, balanced: f64) -> V
         ));
     }
     found
-}
-
-/// "1 tile", "2,000 tiles".
-fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// Share of the rows of all tiles that hold no token.

@@ -79,7 +79,7 @@ impl Model {
         let (low, high) = match (caller, estimate.unmeasured) {
             (Caller::Stack(_), None) => {
                 let regime = Band::regime(Seconds(time));
-                (band.low[regime], band.high[regime])
+                (band.low[regime].min(1.0), band.high[regime].max(1.0))
             }
             _ => (estimate.low / device, estimate.high / device),
         };

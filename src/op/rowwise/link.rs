@@ -109,7 +109,7 @@ pub fn copy(gpu: &Gpu, bytes: f64, direction: Direction) -> Result<LinkCopy, Lin
         (None, None) => return Err(LinkError::Unknown { gpu: gpu.name.clone(), direction: direction.word() }),
     };
     let time = START + bytes / (rate * share);
-    Ok(LinkCopy { link, rate, start: START, time, low: bytes / rate, high: time * SLOWER })
+    Ok(LinkCopy { link, rate, start: START, time, low: START + bytes / rate, high: time * SLOWER })
 }
 
 /// Bytes per second of one direction of "Gen4 x16".

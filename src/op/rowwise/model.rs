@@ -234,8 +234,8 @@ impl Model {
         let row = waves * (own.row.get() + 3.0 * kernel.steps(op.cols) * own.step.get()) / clock;
         // The streams of all rows end together, at the slower of DRAM and what is in flight; rows wait besides.
         let slower = dram.max(in_flight);
-        let latency = fourth([row, if in_flight > dram { slower } else { 0.0 }, 0.0, 0.0]);
-        let dram = if in_flight > dram { 0.0 } else { dram };
+        let fourth_power = |t: f64| (t * t) * (t * t);
+        let latency = (fourth_power(row) + fourth_power(slower) - fourth_power(dram)).max(0.0).sqrt().sqrt();
         let parts = Parts { dram, l2: 0.0, latency, fixed: own.fixed.get() };
         let work = (NORM_WORK.0 * op.elements(), op.rows as f64);
         let untested = (size != 2.0).then_some("elements of this width were never measured");
@@ -298,7 +298,7 @@ impl Model {
         let untested = untested.or(unknown.then_some("such kernels were never measured on this family"));
         let (low, high) = match untested {
             Some(_) => (band.low[regime].min(UNTESTED.0), band.high[regime].max(UNTESTED.1)),
-            None => (band.low[regime], band.high[regime]),
+            None => (band.low[regime].min(1.0), band.high[regime].max(1.0)),
         };
         Estimate {
             time,
