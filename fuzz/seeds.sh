@@ -57,6 +57,11 @@ printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_s
 head -n 20 ../tests/data/amd_golden.csv | seed batch amd
 printf '%s\n' gfx,threads_per_workgroup,vgprs,lds_bytes,wave_size,wgp_mode,agprs,sgprs,trap_handler \
     gfx942,256,128,1024,,,128,100,1 gfx1100,64,96,65536,32,1,,, gfx90a,1024,512,0,64,0,0,0,0 | seed batch amd-optional
+{ printf 'A'; cat ../tests/data/h100_products.csv; printf -- '---\n{"empirical": {"gbytes": {"data": [["DRAM", 1700.0]]}, "gflops": {"data": [["FP32 GFLOPs", 18500.0]]}, "metadata": {"CONFIG": {"ERT_GPU": [true]}}}}\n---\n'
+    cat "$base"; } | seed calibrate whole
+{ printf 'B'; cat ../tests/data/four_products.csv; printf -- '---\ndevice,HBMBw,FP32Flops,MFMABF16Flops\n0,1300,20000,170000\n'; } | seed calibrate rocprof
+printf 'C%s\n' source,gpu,op,dtype,batch,m,n,k,timing,measured_us,notes lab,,gemm,bf16,,4096,4096,4096,device,170,weight_copies=6 \
+    ,,bmm,fp32,64,512,512,64,launch,60, ,,gemm,fp8,,16,16384,8192,device,1e9, | sed '2,$s/^C//' | seed calibrate rows
 # A target that builds its values from bytes starts from bytes.
 for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 
