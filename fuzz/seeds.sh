@@ -66,6 +66,11 @@ printf '%s\n' gpu,op,dtype,batch,m,n,k,rows,cols,heads_q,heads_kv,seq_q,seq_kv,h
     'v100,conv,fp32,,,,,,,,,,,,,bwd_data,N=8;C=6;H=9;W=7;K=4;R=3;S=1;stride=2x1;pad=1;dil=2;groups=2;layout=NHWC,launch,9,' \
     'l40s,moe,bf16,,64,128,256,,,,,,,,,,,device,,experts=8;topk=2;ep=4;routing=power:1.2' 't4,softmax,fp32,,,,,64,99,,,,,,,,,launch,7,' \
     'mi100,elementwise,fp16,,,,,8,1024,,,,,,,,,device,3,kind=gelu;reads=2;writes=1' 'b200,rmsnorm,bf16,,,,,1,1,,,,,,,,,device,1,' | seed predict operations
+{ printf 'A'; cat ../tests/data/h100_products.csv; printf -- '---\n{"empirical": {"gbytes": {"data": [["DRAM", 1700.0]]}, "gflops": {"data": [["FP32 GFLOPs", 18500.0]]}, "metadata": {"CONFIG": {"ERT_GPU": [true]}}}}\n---\n'
+    cat "$base"; } | seed calibrate whole
+{ printf 'B'; cat ../tests/data/four_products.csv; printf -- '---\ndevice,HBMBw,FP32Flops,MFMABF16Flops\n0,1300,20000,170000\n'; } | seed calibrate rocprof
+printf 'C%s\n' source,gpu,op,dtype,batch,m,n,k,timing,measured_us,notes lab,,gemm,bf16,,4096,4096,4096,device,170,weight_copies=6 \
+    ,,bmm,fp32,64,512,512,64,launch,60, ,,gemm,fp8,,16,16384,8192,device,1e9, | sed '2,$s/^C//' | seed calibrate rows
 # A target that builds its values from bytes starts from bytes.
 for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 
