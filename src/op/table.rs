@@ -306,6 +306,16 @@ mod tests {
     }
 
     #[test]
+    fn times_are_those_that_a_clock_can_measure() {
+        let columns = Columns::new(&Record::from(vec!["op", "dtype", "rows", "measured_us"])).unwrap();
+        let measured = |text: &str| columns.measured(&Record::from(vec!["", "", "", text]));
+        assert_eq!((measured("").unwrap(), measured("2").unwrap()), (None, Some(2e-6)));
+        for wrong in ["0", "-5", "nan", "inf", "1e300", "1e-300"] {
+            assert!(measured(wrong).unwrap_err().to_string().contains("from 1e-3 to 1e13"), "{wrong}");
+        }
+    }
+
+    #[test]
     fn rows_are_read_or_say_what_is_wrong() {
         let good = request("T4,bmm,fp16,,1,2,3,launch,bias;weight_copies=6; sparsity=2:4").unwrap();
         assert!(good.contains("batch: 1, m: 1, n: 2, k: 3") && good.contains("Some(6)") && good.contains("Launch"));

@@ -117,3 +117,62 @@ fn rows_that_are_no_operation_say_why_and_the_rest_goes_on() {
     }
     assert_eq!(answers.last().and_then(|row| row.last()).map(String::as_str), Some(""));
 }
+
+#[test]
+fn every_band_holds_its_estimate_and_no_term_is_without_sense() {
+    let mut rows = Vec::new();
+    for gpu in
+        ["h100-sxm5-80gb", "a100-pcie-40gb", "l40s", "b200", "t4", "v100-pcie-32gb", "instinct-mi300x", "rtx-5090"]
+    {
+        let sizes =
+            [("1", "1"), ("1", "10000000"), ("100000", "8192"), ("4096", "4096"), ("1000000000", "1"), ("33", "1000")];
+        for (op, (many, long)) in ["softmax", "layernorm", "rmsnorm", "reduction", "gelu", "memcpy"]
+            .into_iter()
+            .flat_map(|op| sizes.map(|size| (op, size)))
+        {
+            for timing in ["device", "launch"] {
+                rows.push(row(&[
+                    ("gpu", gpu),
+                    ("dtype", "fp16"),
+                    ("op", op),
+                    ("rows", many),
+                    ("cols", long),
+                    ("timing", timing),
+                ]));
+            }
+        }
+        for (m, n, k) in [("1", "4096", "4096"), ("3", "33", "1000"), ("2", "128", "100"), ("8192", "8192", "8192")] {
+            rows.push(row(&[("gpu", gpu), ("dtype", "fp16"), ("op", "gemm"), ("m", m), ("n", n), ("k", k)]));
+        }
+    }
+    let (code, answers) = predicted(&rows);
+    assert_eq!(code, 0, "{:?}", answers.iter().find(|row| !row.last().unwrap().is_empty()));
+    let place = |name: &str| answers[0].iter().position(|column| column == name).unwrap();
+    let (low, time, high) = (place("low_us"), place("predicted_us"), place("high_us"));
+    for answer in &answers[1..] {
+        let number = |column: usize| answer[column].parse::<f64>().unwrap();
+        assert!(0.0 < number(low) && number(low) <= number(time) && number(time) <= number(high), "{answer:?}");
+        for term in ["math_us", "dram_us", "l2_us", "latency_us"] {
+            assert!((0.0..=number(time) * 1.0001).contains(&number(place(term))), "{term}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn the_tail_is_drawn_for_described_kernels_alone() {
+    for (command, tails) in [
+        ("attention --heads 32 --kv-heads 8 --seq-q 4096", 0),
+        ("gemm 4096 4096 4096", 0),
+        ("kernel --grid 1000 --block 256 --op vector.fp32=1GFLOP --dram-read 1GB", 1),
+    ] {
+        let place = Place::new();
+        place.out(&command.split(' ').chain(["--gpu", "h100-sxm5-80gb", "--out", "o"]).collect::<Vec<_>>());
+        let files = std::fs::read_dir(place.0.path().join("o")).unwrap();
+        let found = files.filter(|f| f.as_ref().unwrap().file_name().to_string_lossy().starts_with("tail")).count();
+        assert_eq!(found > 0, tails > 0, "{command}: {found}");
+    }
+    let place = Place::new();
+    let text = "schema = 1\ntitle = \"one\"\ngpus = [\"h100-sxm5-80gb\"]\n[[gemm]]\nname = \"square\"\nm = 4096\nn = 4096\nk = 4096\n";
+    place.file("gemm.toml", text);
+    place.refused(&["chart", "tail", "gemm.toml", "-o", "t.svg"], &["square", "chart gemm"]);
+}
