@@ -61,6 +61,11 @@ seed predict questions < ../tests/data/four_products.csv
 head -n 12 ../tests/data/gemm_bf16_sample.csv | seed predict measured
 printf '%s\n' gpu,op,dtype,batch,m,n,k,timing,measured_us,notes 'T4,bmm,fp16,,1,2,3,launch,7,bias;weight_copies=6; sparsity=2:4' \
     'h100,grouped_gemm,fp8,8,4096,64,1e3,device,-1,data=uninitialised' | seed predict notes
+{ printf 'A'; cat ../tests/data/h100_products.csv; printf -- '---\n{"empirical": {"gbytes": {"data": [["DRAM", 1700.0]]}, "gflops": {"data": [["FP32 GFLOPs", 18500.0]]}, "metadata": {"CONFIG": {"ERT_GPU": [true]}}}}\n---\n'
+    cat "$base"; } | seed calibrate whole
+{ printf 'B'; cat ../tests/data/four_products.csv; printf -- '---\ndevice,HBMBw,FP32Flops,MFMABF16Flops\n0,1300,20000,170000\n'; } | seed calibrate rocprof
+printf 'C%s\n' source,gpu,op,dtype,batch,m,n,k,timing,measured_us,notes lab,,gemm,bf16,,4096,4096,4096,device,170,weight_copies=6 \
+    ,,bmm,fp32,64,512,512,64,launch,60, ,,gemm,fp8,,16,16384,8192,device,1e9, | sed '2,$s/^C//' | seed calibrate rows
 # A target that builds its values from bytes starts from bytes.
 for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 

@@ -68,7 +68,7 @@ fn launches(model: &Model, start: &Values) -> Values {
         let mut beyond: Vec<f64> = rows.into_iter().map(|row| row.1).collect();
         beyond.sort_by(f64::total_cmp);
         // Less than a host needs is an error of the kernel's time.
-        values.set(launch, quantile(&beyond, 0.5).max(LEAST_LAUNCH));
+        values.set(launch, quantile(&beyond, 0.5).clamp(LEAST_LAUNCH, launch.range().1));
     }
     values
 }

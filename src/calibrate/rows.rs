@@ -13,6 +13,7 @@ use crate::{
         predict::Predictor,
         table::{Columns, Request, Timing},
     },
+    units::significant,
 };
 
 /// A table as it was read.
@@ -145,6 +146,9 @@ fn other_device(catalog: &Catalog, gpu: &Gpu, name: &str) -> Option<String> {
     }
 }
 
+/// Seconds that a kernel may take.
+const PLAUSIBLE: (f64, f64) = (1e-9, 1e6);
+
 fn row<'a>(
     table: &'a Table,
     line: u64,
@@ -153,6 +157,10 @@ fn row<'a>(
     predictor: &mut Predictor,
 ) -> Result<Row<'a>, String> {
     let measured = table.columns.measured(record).map_err(|e| e.to_string())?.ok_or("measured_us is empty")?;
+    if !(PLAUSIBLE.0..=PLAUSIBLE.1).contains(&measured) {
+        let us = significant(measured * 1e6, 3);
+        return Err(format!("measured_us = {us} is no time of a kernel (0.001 us to 1,000,000 s)"));
+    }
     let request = Request { gpu: "", ..request };
     let found = predictor.predict(&request).map_err(|e| e.to_string())?;
     let traffic = found.plan.bytes.get() - found.plan.resident.get();

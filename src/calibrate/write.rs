@@ -26,8 +26,8 @@ impl Calibrated {
     /// `own` is not TOML.
     pub fn table(&self, own: &str, data: &str, from: &str) -> Result<String, WholeError> {
         let own = calibration_of(own)?;
-        let mut text = self.comments(from);
-        text += "[calibration]\n";
+        // Comments under the header: they go with the table when it is replaced.
+        let mut text = "[calibration]\n".to_owned() + &self.comments(from);
         for found in self.constants.iter().filter(|found| !found.constant.of_table()) {
             let key = found.constant.name();
             // What nothing determines comes from the family where the file leaves it out, unless a what-if set it.
@@ -35,17 +35,21 @@ impl Calibrated {
             // Of the family, whose data may be others, a droop does not fit a rate of one's own.
             let droop = found.constant == Constant::PowerDroop && self.sets_tensor_rate();
             if found.determined() || own.contains_key(key) || changed || droop {
-                let line = format!("{key} = {}", float(found.after));
+                // What stays keeps every digit.
+                let digits = significant(found.after, super::DIGITS);
+                let number = float(if found.determined() { digits } else { found.after.to_string() });
+                let line = format!("{key} = {number}");
                 text += &format!("{line:<28}  # {}\n", self.remark(found));
             }
         }
         let replaced = |key: &str| {
             matches!(key, "data" | "source")
-                || Constant::ALL.iter().any(|constant| constant.name() == key)
+                || self.constants.iter().any(|found| found.constant.name() == key)
                 || (key == "band" && self.band.is_some())
                 || (key == "band_sgemm" && self.band_sgemm.is_some())
         };
-        for (key, value) in own.iter().filter(|(key, _)| !replaced(key)) {
+        let others: Vec<_> = own.iter().filter(|(key, _)| !replaced(key)).collect();
+        for (key, value) in &others {
             text += &format!("{key} = {value}\n");
         }
         for (key, band) in [("band", &self.band), ("band_sgemm", &self.band_sgemm)] {
@@ -56,7 +60,9 @@ impl Calibrated {
             }
         }
         text += &format!("data = {}\n", Value::from(data));
-        let before = own.get("source").and_then(Value::as_str);
+        let stays = |found: &Found| own.contains_key(found.constant.name()) && !found.determined();
+        let kept = !others.is_empty() || self.constants.iter().any(stays);
+        let before = own.get("source").and_then(Value::as_str).filter(|_| kept);
         text += &format!("source = {}\n", Value::from(self.source(from, before)));
         Ok(text)
     }
@@ -84,13 +90,20 @@ impl Calibrated {
             }
         });
         let found = found.collect::<Vec<_>>().join(", ");
-        let kept = before.map_or(String::new(), |before| format!("; the rest: {before}"));
-        format!("wavecast calibrate {}, {from}: {found}{kept}", env!("CARGO_PKG_VERSION"))
+        let mut text = format!("wavecast calibrate {}, {from}: {found}", env!("CARGO_PKG_VERSION"));
+        // Of a table that was calibrated again and again the last steps are enough.
+        for before in before.into_iter().flat_map(|before| before.split(REST).take(2)) {
+            text += REST;
+            text += before;
+        }
+        text
     }
 
     fn comments(&self, from: &str) -> String {
-        let mut text = format!("# {}, calibrated by wavecast {}\n", self.before.name, env!("CARGO_PKG_VERSION"));
-        text += &format!("# from {from}\n");
+        // A line break in a name would end the comment.
+        let line = |text: &str| text.replace(char::is_control, " ");
+        let mut text = format!("# {}, calibrated by wavecast {}\n", line(&self.before.name), env!("CARGO_PKG_VERSION"));
+        text += &format!("# from {}\n", line(from));
         if !self.scores.is_empty() {
             text += "# |predicted / measured - 1| in %, and the geometric mean of predicted / measured:\n";
             text += "#               rows         mean       median           ratio\n";
@@ -118,9 +131,11 @@ fn rows(count: usize) -> String {
     if count == 1 { "1 row".into() } else { format!("{count} rows") }
 }
 
+/// Before what was known of the constants that stay.
+const REST: &str = "; the rest: ";
+
 /// A number that TOML reads as a float.
-fn float(value: f64) -> String {
-    let text = significant(value, super::DIGITS);
+fn float(text: String) -> String {
     if text.contains('.') { text } else { text + ".0" }
 }
 
@@ -129,7 +144,8 @@ fn calibration_of(text: &str) -> Result<Table, WholeError> {
     Ok(whole.get("calibration").and_then(Value::as_table).cloned().unwrap_or_default())
 }
 
-/// A GPU file with another `[calibration]` table; the rest of its text stays as it is.
+/// A GPU file with another `[calibration]` table; the rest of its text stays as it is, comments behind a blank line before
+/// the next table among it.
 ///
 /// # Errors
 /// The file is not TOML, or its table is not a run of lines under a header.
@@ -139,29 +155,40 @@ pub fn whole(file: &str, table: &str) -> Result<String, WholeError> {
     let mut text = String::with_capacity(file.len() + table.len() + 2);
     let mut place = None;
     let mut inside = false;
+    let mut behind = String::new();
     for line in file.split_inclusive('\n') {
         let trimmed = line.trim_start();
+        let comment = trimmed.starts_with('#') && !behind.is_empty();
+        if inside && (trimmed.is_empty() || comment) {
+            behind += line;
+            continue;
+        }
         if trimmed.starts_with('[') {
             let header = trimmed.trim_start_matches('[').split([']', '.']).next().unwrap_or_default();
+            let was_inside = inside;
             inside = header.trim().trim_matches(['"', '\'']) == "calibration";
             if inside && place.is_none() {
                 place = Some(text.len());
             }
+            if was_inside && !inside {
+                text += behind.trim_start_matches(['\r', '\n']);
+            }
         }
+        behind.clear();
         if !inside {
             text += line;
         }
     }
-    let gap = |text: &str| if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
-    if text.len() == place.unwrap_or(text.len()) {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text += gap(&text.clone());
-        text += table;
-    } else if let Some(place) = place {
-        text.insert_str(place, &format!("{table}\n"));
-    }
+    // Only a table at the end leaves something here.
+    text += behind.trim_start_matches(['\r', '\n']);
+    let place = place.unwrap_or_else(|| {
+        // As many line breaks as make one empty line.
+        let ends = ["\n\n", "\n", ""].into_iter().position(|end| text.ends_with(end)).unwrap_or_default();
+        text += if text.is_empty() { "" } else { &"\n\n"[..ends] };
+        text.len()
+    });
+    let gap = if place < text.len() { "\n" } else { "" };
+    text.insert_str(place, &format!("{table}{gap}"));
     // A header in a multi-line string, or a table in another form, would have led astray.
     let mut after = read(&text).map_err(|_| WholeError::Form)?;
     let new = read(table)?;
@@ -183,7 +210,9 @@ mod tests {
             ("", new.to_owned()),
             ("b = 1", format!("b = 1\n\n{new}")),
             ("b = 1\n\n[calibration]\na = 2\n# gone\n", format!("b = 1\n\n{new}")),
+            ("b = 1\n\n[calibration]\na = 2\n\n# stays\n", format!("b = 1\n\n{new}\n# stays\n")),
             ("b = 1\n[calibration]\na = 2\n[c] # stays\nd = 1\n", format!("b = 1\n{new}\n[c] # stays\nd = 1\n")),
+            ("[calibration]\n# gone\na = 2\n# gone\n\n# stays\n[c]\n", format!("{new}\n# stays\n[c]\n")),
             (
                 "b = 1\n\n[calibration]\na = 2\n[c]\nd = 1\n[calibration.tiled]\ne = 1\n[[f]]\ng = 1\n",
                 format!("b = 1\n\n{new}\n[c]\nd = 1\n[[f]]\ng = 1\n"),

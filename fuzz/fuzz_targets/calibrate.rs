@@ -1,0 +1,67 @@
+//! Calibration from anything: a table of measured products, the result of a benchmark and a GPU file that gets the new table,
+//! with lines `---` between them.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wavecast::{
+    calibrate::{Request, Table, benchmark, calibrate, whole},
+    gpu::DataKind,
+};
+use wavecast_fuzz::{CATALOG, check_gpu, gpu, said};
+
+/// Rows that are read: a search takes its time.
+const ROWS: usize = 24;
+
+fuzz_target!(|text: &str| {
+    let Some((choice, text)) = text.split_at_checked(1) else { return };
+    let mut parts = text.split("---\n");
+    let mut part = || parts.next().unwrap_or_default();
+    let rows: String = part().split_inclusive('\n').take(ROWS).collect();
+    let ceilings = match benchmark(part()) {
+        Ok(found) => found.ceilings,
+        Err(error) => {
+            said(error);
+            Vec::new()
+        }
+    };
+    let file = part();
+    let gpu = gpu(choice.as_bytes()[0]);
+    let tables = match Table::read("fuzz.csv", rows.as_bytes()) {
+        Ok(table) => vec![table],
+        Err(error) => {
+            said(error);
+            Vec::new()
+        }
+    };
+    let any_gpu = file.is_empty();
+    let data = if any_gpu { DataKind::Random } else { DataKind::Uninitialised };
+    let found = match calibrate(&CATALOG, &Request { gpu, tables: &tables, ceilings: &ceilings, data, any_gpu }) {
+        Ok(found) => found,
+        Err(error) => {
+            said(error);
+            return;
+        }
+    };
+    check_gpu(&found.after);
+    for one in &found.constants {
+        let (least, most) = one.constant.range();
+        let legal = !one.determined() || (least..=most).contains(&one.after);
+        assert!(one.before.is_finite() && one.after.is_finite() && legal, "{one:?}");
+    }
+    for scores in &found.scores {
+        assert!(scores.rows > 0 && scores.before.mape.is_finite() && scores.after.mape.is_finite(), "{scores:?}");
+    }
+    // What is written is what was found.
+    let own = CATALOG.text(&gpu.id).expect("a built-in GPU has a file");
+    let table = found.table(own, data.word(), "fuzz").expect("a built-in file is valid");
+    let written = whole(own, &table).expect("built-in files have a [calibration] that can be replaced");
+    let read = CATALOG.read("fuzz", &written, &[]).expect("the file is a GPU file");
+    assert_eq!(read.calibration.sustained_tensor, found.after.calibration.sustained_tensor);
+    assert_eq!(read.calibration.dram_efficiency, found.after.calibration.dram_efficiency);
+    assert_eq!(read.calibration.power_droop, found.after.calibration.power_droop);
+    match found.table(file, "random", "fuzz\"\n").and_then(|table| whole(file, &table)) {
+        Ok(text) => assert!(text.contains("[calibration]")),
+        Err(error) => drop(said(error)),
+    }
+});
