@@ -105,7 +105,7 @@ impl Calibrated {
         let mut text = format!("# {}, calibrated by wavecast {}\n", line(&self.before.name), env!("CARGO_PKG_VERSION"));
         text += &format!("# from {}\n", line(from));
         if !self.scores.is_empty() {
-            text += "# |predicted / measured - 1| in %, and the geometric mean of predicted / measured:\n";
+            text += "# |predicted / measured - 1| in %, geometric mean of predicted / measured:\n";
             text += "#               rows         mean       median           ratio\n";
         }
         for Scores { size, rows, before, after } in &self.scores {
