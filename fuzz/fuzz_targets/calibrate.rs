@@ -4,7 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wavecast::calibrate::{Request, Table, benchmark, calibrate, whole};
+use wavecast::{
+    calibrate::{Request, Table, benchmark, calibrate, whole},
+    gpu::DataKind,
+};
 use wavecast_fuzz::{CATALOG, check_gpu, gpu, said};
 
 /// Rows that are read: a search takes its time.
@@ -32,7 +35,8 @@ fuzz_target!(|text: &str| {
         }
     };
     let any_gpu = file.is_empty();
-    let found = match calibrate(&CATALOG, &Request { gpu, tables: &tables, ceilings: &ceilings, any_gpu }) {
+    let data = if any_gpu { DataKind::Random } else { DataKind::Uninitialised };
+    let found = match calibrate(&CATALOG, &Request { gpu, tables: &tables, ceilings: &ceilings, data, any_gpu }) {
         Ok(found) => found,
         Err(error) => {
             said(error);
@@ -50,7 +54,7 @@ fuzz_target!(|text: &str| {
     }
     // What is written is what was found.
     let own = CATALOG.text(&gpu.id).expect("a built-in GPU has a file");
-    let table = found.table(own, "random", "fuzz").expect("a built-in file is valid");
+    let table = found.table(own, data.word(), "fuzz").expect("a built-in file is valid");
     let written = whole(own, &table).expect("built-in files have a [calibration] that can be replaced");
     let read = CATALOG.read("fuzz", &written, &[]).expect("the file is a GPU file");
     assert_eq!(read.calibration.sustained_tensor, found.after.calibration.sustained_tensor);
