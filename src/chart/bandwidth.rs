@@ -107,9 +107,9 @@ impl Bandwidth {
         let most = samples().map(|s| s.gb_per_s).fold(self.dram_gb_per_s, f64::max);
         let rate = Axis::linear(0.0, most, 5, (upper.y1, upper.y0));
         let (low, high) = decades(samples().map(|s| s.time_us));
-        let time = Axis::log(low, high, (lower.y1, lower.y0));
+        let time = Axis::times(low, high, (lower.y1, lower.y0));
         rate.draw_left(&mut canvas, upper, "Bandwidth (GB/s)");
-        time.draw_left(&mut canvas, lower, "Time (us)");
+        time.draw_left(&mut canvas, lower, "Time");
         canvas.line((upper.x0, upper.y1), (upper.x1, upper.y1), Stroke::new(canvas.palette.axis, 1));
         x.draw_below(&mut canvas, lower, &self.over);
         self.roof(&mut canvas, upper, &rate);

@@ -96,12 +96,12 @@ impl Lengths {
         let ((Some(first), Some(last)), true) = (ends, most > 0.0) else { return canvas };
         let top = libm::ceil(libm::log10(most) - 1e-9) as i32;
         let bottom = (libm::floor(libm::log10(least) + 1e-9) as i32).max(top - DECADES);
-        let y = Axis::log(bottom, top, (plot.y1, plot.y0));
+        let y = Axis::times(bottom, top, (plot.y1, plot.y0));
         let exponent = |length: u64| libm::log2(length.max(1) as f64);
         let low = libm::floor(exponent(*first) + 1e-9) as i32;
         let x = Axis::doubling(low, libm::ceil(exponent(*last) - 1e-9) as i32, (plot.x0, plot.x1));
         x.draw_below(&mut canvas, plot, &self.over);
-        y.draw_left(&mut canvas, plot, "Time (us)");
+        y.draw_left(&mut canvas, plot, "Time");
         let current = self.current.filter(|c| first <= c && c <= last);
         if let Some(now) = current {
             let at = x.place(now as f64);

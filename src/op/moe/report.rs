@@ -83,12 +83,13 @@ fn name(shape: &Shape, request: &Request) -> String {
         Routing::Power(alpha) => format!("power:{alpha}"),
         Routing::Counts(_) => "given loads".into(),
     };
+    let plain = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let ranks = if shape.expert_parallel > 1 { format!(" on {} ranks", shape.expert_parallel) } else { String::new() };
     format!(
-        "moe {} tokens to {} of {} experts{ranks}, {}x{}, {} {routing}",
-        shape.tokens,
+        "moe {} to {} of {}{ranks}, {}x{}, {} {routing}",
+        plain(shape.tokens, "token"),
         shape.top_k,
-        shape.experts,
+        plain(shape.experts, "expert"),
         shape.hidden,
         shape.inter,
         request.input.name()

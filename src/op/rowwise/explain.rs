@@ -181,7 +181,9 @@ fn fusing(model: &Model, operation: &Operation, then: &[Kind]) -> Result<String,
     let (read, written) = operation.traffic();
     if then.is_empty() {
         let tensor = Bytes(2.0 * written);
-        let copy = Operation::elementwise(Kind::COPY, operation.rows, operation.cols, operation.output)?;
+        // Of the result, which a sum makes small.
+        let result = libm::round(written / bytes(operation.output)).max(1.0) as u64;
+        let copy = Operation::elementwise(Kind::COPY, result, 1, operation.output)?;
         let saved = model.estimate(&copy);
         return Ok(format!(
             "fused with the kernel that uses its result, that result is neither written nor read again: {tensor} and up to {} less (--then KIND compares)",
