@@ -28,13 +28,15 @@ impl Calibrated {
         let own = calibration_of(own)?;
         // Comments under the header: they go with the table when it is replaced.
         let mut text = "[calibration]\n".to_owned() + &self.comments(from);
+        // Rate and droop of the tensor cores stand for one kind of data: with one of them the family's other does not fit.
+        let pair = |found: &&Found| matches!(found.constant, Constant::SustainedTensor | Constant::PowerDroop);
+        let stands = |found: &Found| found.determined() || own.contains_key(found.constant.name());
+        let both = self.constants.iter().filter(pair).any(stands);
         for found in self.constants.iter().filter(|found| !found.constant.of_table()) {
             let key = found.constant.name();
             // What nothing determines comes from the family where the file leaves it out, unless a what-if set it.
             let changed = self.before.changes.iter().any(|change| change.starts_with(&format!("calibration.{key} ")));
-            // Of the family, whose data may be others, a droop does not fit a rate of one's own.
-            let droop = found.constant == Constant::PowerDroop && self.sets_tensor_rate();
-            if found.determined() || own.contains_key(key) || changed || droop {
+            if stands(found) || changed || (both && pair(&found)) {
                 // What stays keeps every digit.
                 let digits = significant(found.after, super::DIGITS);
                 let number = float(if found.determined() { digits } else { found.after.to_string() });
@@ -65,10 +67,6 @@ impl Calibrated {
         let before = own.get("source").and_then(Value::as_str).filter(|_| kept);
         text += &format!("source = {}\n", Value::from(self.source(from, before)));
         Ok(text)
-    }
-
-    fn sets_tensor_rate(&self) -> bool {
-        self.constants.iter().any(|found| found.constant == Constant::SustainedTensor && found.determined())
     }
 
     fn remark(&self, found: &Found) -> String {

@@ -82,6 +82,26 @@ fn the_whole_file_is_what_the_next_command_takes() {
 }
 
 #[test]
+fn what_stays_predicts_as_before_whatever_the_data_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mine, new) = (folder.path().join("mine.toml"), folder.path().join("new.toml"));
+    let file = include_str!("../../gpus/nvidia/h100-sxm5-80gb.toml");
+    let head = file.split("[calibration]").next().unwrap();
+    let rows = format!("{HEADER},,gemm,bf16,16,16384,8192,device,99,\n");
+    // A rate, a droop, both or none of the file's own, fitted to either kind of data.
+    for own in ["", "power_droop = 0.3\n", "sustained_tensor = 0.8\n", "sustained_tensor = 0.8\npower_droop = 0.3\n"] {
+        for data in ["random", "uninitialised"] {
+            fs::write(&mine, format!("{head}[calibration]\n{own}data = \"{data}\"\nsource = \"a test\"\n")).unwrap();
+            let whole = ["calibrate", "-", "--gpu", path(&mine), "--whole", "--output", path(&new)];
+            let (code, _, notes) = run(&whole, &rows);
+            assert!(code == 0 && notes.contains("; 1 constant found"), "{notes}");
+            let (before, after) = (predicted(path(&mine)), predicted(path(&new)));
+            assert!((after / before - 1.0).abs() < 1e-3, "{own}{data}: {before} {after}");
+        }
+    }
+}
+
+#[test]
 fn rows_of_other_gpus_and_bad_ones_are_counted_and_the_rest_goes_on() {
     let rows = format!(
         "{HEADER},NVIDIA H100 80GB HBM3,gemm,bf16,4096,4096,4096,device,166,\n\
