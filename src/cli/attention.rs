@@ -10,7 +10,6 @@ use super::{
 use crate::{
     gpu::DataType,
     op::attention::{Library, Phase, Request, Row, Shape, attention},
-    report::RowError,
 };
 
 /// A call by its shape.
@@ -111,12 +110,7 @@ pub fn run(args: Args) -> Result<u8> {
         match attention(gpu, &shape, &request) {
             Ok(found) => outcome.add_attention(found),
             Err(error) if gpus.len() == 1 => return Err(error).context("the call is refused"),
-            Err(error) => outcome.errors.push(RowError {
-                row: None,
-                kernel: "attention".into(),
-                gpu: Some(gpu.id.clone()),
-                message: error.to_string(),
-            }),
+            Err(error) => outcome.refused("attention", gpu, error),
         }
     }
     show::finish(outcome, &args.report)

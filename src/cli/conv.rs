@@ -13,7 +13,6 @@ use crate::{
         conv::{Layout, Phase, Request, Shape, Sides, convolution},
         gemm::Reuse,
     },
-    report::RowError,
 };
 
 #[derive(ClapArgs)]
@@ -110,12 +109,7 @@ pub fn run(args: Args) -> Result<u8> {
                 kernel.choices = found.choices;
             }),
             Err(error) if gpus.len() == 1 => return Err(error).context("the convolution is refused"),
-            Err(error) => outcome.errors.push(RowError {
-                row: None,
-                kernel: "conv".into(),
-                gpu: Some(gpu.id.clone()),
-                message: error.to_string(),
-            }),
+            Err(error) => outcome.refused("conv", gpu, error),
         }
     }
     show::finish(outcome, &args.report)

@@ -12,7 +12,6 @@ use super::{
 use crate::{
     gpu::{DataKind, DataType, TileSchedule},
     op::gemm::{Force, Groups, Products, Request, Reuse, Shape, product, quantisation},
-    report::RowError,
     time::Timing,
 };
 
@@ -163,12 +162,7 @@ pub fn run(args: Args) -> Result<u8> {
                 outcome.add_product(found);
             }
             Err(error) if gpus.len() == 1 => return Err(error).context("the product is refused"),
-            Err(error) => outcome.errors.push(RowError {
-                row: None,
-                kernel: "gemm".into(),
-                gpu: Some(gpu.id.clone()),
-                message: error.to_string(),
-            }),
+            Err(error) => outcome.refused("gemm", gpu, error),
         }
     }
     show::finish(outcome, &args.report)

@@ -11,7 +11,6 @@ use crate::{
     analysis::{Analysis, analyse},
     gpu::{Gpu, Pipe},
     kernel::Level,
-    report::RowError,
     scenario::{AccessSpec, ConcurrencySpec, Dims, KernelSpec, Per, SharedSpec, TrafficSpec, WorkSpec},
     time::Timing,
     units::{Bytes, Flops, Seconds},
@@ -194,12 +193,7 @@ pub fn run(args: Args) -> Result<u8> {
             Ok(analysis) => outcome.add(Analysis { measured: args.measured, ..analysis }),
             // One GPU: a launch that cannot run is the answer to the question, an error with its cure.
             Err(error) if gpus.len() == 1 => return Err(error).context("the launch is refused"),
-            Err(error) => outcome.errors.push(RowError {
-                row: None,
-                kernel: kernel.name.clone(),
-                gpu: Some(gpu.id.clone()),
-                message: error.to_string(),
-            }),
+            Err(error) => outcome.refused(&kernel.name, gpu, error),
         }
     }
     show::finish(outcome, &args.report)

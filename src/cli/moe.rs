@@ -13,7 +13,6 @@ use super::{
 use crate::{
     gpu::DataType,
     op::moe::{Expert, Request, Routing, Shape, mixture},
-    report::RowError,
     units::significant,
 };
 
@@ -76,12 +75,7 @@ pub fn run(args: Args) -> Result<u8> {
                 });
             }
             Err(error) if gpus.len() == 1 => return Err(error).context("the mixture of experts is refused"),
-            Err(error) => outcome.errors.push(RowError {
-                row: None,
-                kernel: "moe".into(),
-                gpu: Some(gpu.id.clone()),
-                message: error.to_string(),
-            }),
+            Err(error) => outcome.refused("moe", gpu, error),
         }
     }
     show::finish(outcome, &args.report)

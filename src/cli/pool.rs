@@ -13,7 +13,6 @@ use crate::{
         conv::Sides,
         pool::{Kind, Shape, pooling},
     },
-    report::RowError,
 };
 
 #[derive(ClapArgs)]
@@ -72,12 +71,7 @@ pub fn run(args: Args) -> Result<u8> {
         match pooling(gpu, &shape, args.dtype) {
             Ok(found) => outcome.add(found),
             Err(error) if gpus.len() == 1 => return Err(error).context("the pooling is refused"),
-            Err(error) => outcome.errors.push(RowError {
-                row: None,
-                kernel: "pool".into(),
-                gpu: Some(gpu.id.clone()),
-                message: error.to_string(),
-            }),
+            Err(error) => outcome.refused("pool", gpu, error),
         }
     }
     show::finish(outcome, &args.report)

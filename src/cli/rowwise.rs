@@ -14,7 +14,7 @@ use crate::{
         link::{Direction, LinkCopy, copy},
         name,
     },
-    report::{KernelReport, RowError},
+    report::KernelReport,
     units::{Bytes, BytesPerSecond, Seconds},
 };
 
@@ -173,14 +173,10 @@ fn run(operation: &Operation, common: Common) -> Result<u8> {
         match result(gpu) {
             Ok(found) => outcome.add(found),
             Err(error) if gpus.len() == 1 => return Err(error),
-            Err(error) => outcome.errors.push(refused(name(operation), gpu, &error)),
+            Err(error) => outcome.refused(name(operation), gpu, error),
         }
     }
     show::finish(outcome, &common.report)
-}
-
-fn refused(kernel: String, gpu: &Gpu, error: &anyhow::Error) -> RowError {
-    RowError { row: None, kernel, gpu: Some(gpu.id.clone()), message: format!("{error:#}") }
 }
 
 /// `memcpy`.
@@ -203,7 +199,7 @@ pub fn memcpy(args: MemcpyArgs) -> Result<u8> {
         match added {
             Ok(()) => {}
             Err(error) if gpus.len() == 1 => return Err(error),
-            Err(error) => outcome.errors.push(refused("memcpy".into(), gpu, &error)),
+            Err(error) => outcome.refused("memcpy", gpu, error),
         }
     }
     show::finish(outcome, &args.report)

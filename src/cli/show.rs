@@ -1,6 +1,6 @@
 //! The common end of every command that analyses: report in the wanted format, charts, checks, exit code.
 
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 use anyhow::{Result, bail};
 
@@ -16,7 +16,7 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
-    gpu::ConstantsOf,
+    gpu::{ConstantsOf, Gpu},
     op::{attention::Attention, gemm::Product},
     profile::Judged,
     report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
@@ -86,6 +86,13 @@ impl Outcome {
             last.next_steps.clear();
             more(last);
         }
+    }
+
+    /// One of several GPUs refuses what is asked: a row beside the answers of the others.
+    pub fn refused(&mut self, kernel: impl Into<String>, gpu: &Gpu, error: impl Display) {
+        // Of a chain of causes all of them.
+        let message = format!("{error:#}");
+        self.errors.push(RowError { row: None, kernel: kernel.into(), gpu: Some(gpu.id.clone()), message });
     }
 
     /// Adds a profiled launch.
