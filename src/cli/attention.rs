@@ -46,7 +46,7 @@ pub struct ShapeArgs {
     /// Type of Q, K and V: bf16, fp16, fp8, tf32, fp32
     #[arg(long, value_name = "TYPE", default_value = "bf16")]
     dtype: DataType,
-    /// Whose kernel, instead of the one that is usual for the GPU: fa2, fa3, flashinfer, trtllm
+    /// Whose kernel, instead of the one that is usual for the GPU: fa2, fa2-kvcache, fa3, flashinfer, trtllm
     #[arg(long, value_name = "NAME")]
     library: Option<Library>,
     /// The attention kernel alone; without it a serving call, which also appends to the KV cache

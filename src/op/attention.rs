@@ -81,7 +81,7 @@ pub enum AttentionError {
         input: String,
     },
     /// Not a library.
-    #[error("`{input}` is no library of attention kernels: fa2, fa3, flashinfer, trtllm")]
+    #[error("`{input}` is no library of attention kernels: fa2, fa2-kvcache, fa3, flashinfer, trtllm")]
     Library {
         /// As given.
         input: String,

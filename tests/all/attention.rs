@@ -305,7 +305,7 @@ fn bad_calls_are_refused_with_a_cure() {
         (&["--heads", "8", "--seq-q", "99999999999999"], &["seq_q = 99999999999999", "at most"]),
         (&["--heads", "65536", "--seq-q", "4294967296", "--batch", "4294967296"], &["operations", "1e24"]),
         (&["--heads", "8", "--seq-q", "64", "--dtype", "int8"], &["bf16, fp16, fp8", "not int8"]),
-        (&["--heads", "8", "--seq-q", "64", "--library", "fa9"], &["fa9", "fa2, fa3, flashinfer, trtllm"]),
+        (&["--heads", "8", "--seq-q", "64", "--library", "fa9"], &["fa9", "fa2, fa2-kvcache, fa3, flashinfer, trtllm"]),
         (
             &["--heads", "8", "--seq-q", "64", "--library", "fa3", "--gpu", "l40s"],
             &["fa3", "L40S", "fa2, flashinfer, trtllm"],

@@ -1,8 +1,8 @@
 //! Measured attention: error bounds that may only shrink, the rooflines beaten, the band where it should be.
 
 use wavecast::{
-    gpu::Catalog,
-    op::attention::{Model, Request, Row},
+    gpu::{Catalog, DataType},
+    op::attention::{Model, Phase, Request, Row, Shape},
     validate::{Fitted, Needs, Score},
 };
 
@@ -113,4 +113,51 @@ fn the_band_holds_four_fifths() {
         all += rows.len();
     }
     assert!((0.77..=0.84).contains(&(f64::from(inside as u32) / all as f64)), "{inside} of {all} inside");
+}
+
+/// Queries, keys and microseconds of FlashAttention-2 on a KV cache (A100 80 GB, FP16, 32 query and 4 KV heads of 128, batch
+/// 1). Vidur profiling data, MIT. Chunks, and at the end whole prompts.
+const CHUNKS: [(u64, u64, f64); 18] = [
+    (64, 1056, 29.0),
+    (64, 3072, 45.0),
+    (128, 2112, 51.0),
+    (128, 3904, 72.0),
+    (256, 960, 62.0),
+    (256, 2240, 109.0),
+    (256, 4032, 181.0),
+    (512, 864, 107.0),
+    (512, 2432, 212.0),
+    (512, 4032, 293.0),
+    (1024, 1280, 241.0),
+    (1024, 2304, 350.0),
+    (1024, 4096, 537.0),
+    (2048, 2592, 798.0),
+    (2048, 4096, 1027.0),
+    (480, 480, 72.0),
+    (1536, 1536, 423.0),
+    (4032, 4032, 2248.0),
+];
+
+#[test]
+fn chunks_follow_from_the_equations_of_their_kernel() {
+    let gpu = Catalog::embedded().unwrap().find("a100-sxm4-80gb").unwrap().gpu;
+    let library = Some("fa2-kvcache".parse().unwrap());
+    let model = Model::new(&gpu, &Request { input: DataType::Fp16, library, bare: false }).unwrap();
+    let times = CHUNKS.map(|(seq_q, seq_kv, measured)| {
+        let shape = Shape {
+            batch: 1,
+            heads_q: 32,
+            heads_kv: 4,
+            seq_q,
+            seq_kv,
+            head_dim: 128,
+            causal: true,
+            window: None,
+            phase: Phase::Prefill,
+        };
+        assert_eq!(model.unmeasured(&shape), None, "{seq_q} of {seq_kv}");
+        (model.parts(&shape).unwrap().time, measured * 1e-6)
+    });
+    let found = Score::of(&times);
+    assert!(found.mape < 7.1, "{:.2} %", found.mape);
 }

@@ -14,6 +14,9 @@ use crate::{
 pub enum Library {
     /// FlashAttention-2.
     Fa2,
+    /// FlashAttention-2 on a KV cache, in versions that visit the keys behind the mask.
+    #[serde(rename = "fa2-kvcache")]
+    Fa2KvCache,
     /// FlashAttention-3.
     Fa3,
     /// FlashInfer.
@@ -29,6 +32,7 @@ impl Library {
     pub fn word(self) -> &'static str {
         match self {
             Self::Fa2 => "fa2",
+            Self::Fa2KvCache => "fa2-kvcache",
             Self::Fa3 => "fa3",
             Self::FlashInfer => "flashinfer",
             Self::TrtLlm => "trtllm",
@@ -41,7 +45,7 @@ impl std::str::FromStr for Library {
     type Err = AttentionError;
 
     fn from_str(text: &str) -> Result<Self, AttentionError> {
-        let all = [Self::Fa2, Self::Fa3, Self::FlashInfer, Self::TrtLlm];
+        let all = [Self::Fa2, Self::Fa2KvCache, Self::Fa3, Self::FlashInfer, Self::TrtLlm];
         all.into_iter()
             .find(|l| l.word() == text.to_ascii_lowercase())
             .ok_or_else(|| AttentionError::Library { input: text.into() })
@@ -81,6 +85,9 @@ pub struct Kernel {
     pub compute_capabilities: Vec<ComputeCapability>,
     /// Head sizes that were measured.
     pub measured_head_sizes: Vec<u64>,
+    /// Whether chunks of a prompt, with keys before them, were among the measured calls.
+    #[serde(default)]
+    pub measured_chunks: bool,
     /// Head sizes that they are compiled for; others take the next larger one.
     pub head_sizes: Vec<u64>,
     /// Share of L2 that keeps K and V from one call to the next.
@@ -120,6 +127,9 @@ pub struct Tile {
     pub granule: u64,
     /// Whether a prefill with few blocks cuts the keys into shares.
     pub split: bool,
+    /// Whether a block visits the keys behind the causal mask too, and drops what it computed.
+    #[serde(default)]
+    pub behind_mask: bool,
 }
 
 /// Constants of prefill.

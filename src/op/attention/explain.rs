@@ -95,6 +95,13 @@ pub(super) fn findings(model: &Model, gpu: &Gpu, shape: &Shape, parts: &Parts) -
         Bytes(bytes - keys.get()),
         significant(shape.flop() / bytes, 4)
     ));
+    if model.kernel.tile.behind_mask && shape.causal && !model.decodes(shape) {
+        let dropped = 1.0 - shape.pairs() / Shape { causal: false, window: None, ..*shape }.pairs();
+        found.push(format!(
+            "this kernel visits the keys behind the mask too: {} % of what it computes is dropped",
+            percent(dropped, 1.0)
+        ));
+    }
     if parts.exponentials > 0.0 {
         let how = if model.kernel.prefill.overlapped { "run beside" } else { "are added to" };
         found.push(format!(

@@ -214,7 +214,9 @@ impl Model {
                 "so many query heads per KV head take another kernel, which was not fitted"
             }
             _ if !shape.causal => "the constants were fitted to causal attention",
-            _ if shape.before() > 0 => "the constants were fitted to whole prompts, not to chunks",
+            _ if shape.before() > 0 && !self.kernel.measured_chunks => {
+                "the constants were fitted to whole prompts, not to chunks"
+            }
             _ => return None,
         })
     }

@@ -68,9 +68,15 @@ impl Model {
         }
     }
 
+    /// The shape with the pairs that the kernel computes; those that a mask drops are dropped afterwards by some.
+    fn visited(&self, shape: &Shape) -> Shape {
+        if self.kernel.tile.behind_mask { Shape { causal: false, window: None, ..*shape } } else { *shape }
+    }
+
     /// The time of a prefill of a checked shape.
     pub(super) fn prefill(&self, shape: &Shape) -> Parts {
         let of = &self.kernel.prefill;
+        let shape = &self.visited(shape);
         let grid = self.grid(shape);
         let sums = grid.sums();
         let head = self.head(shape.head_dim);
