@@ -32,6 +32,7 @@ pub mod op;
 pub mod profile;
 
 pub mod scenario;
+pub mod simulation;
 
 pub mod validate;
 

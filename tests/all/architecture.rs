@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "units",
     "gpu",
     "occupancy",
@@ -20,6 +20,7 @@ const ORDER: [&str; 19] = [
     "op",
     "profile",
     "scenario",
+    "simulation",
     "validate",
     "calibrate",
     "report",
