@@ -20,6 +20,7 @@ mod predict;
 mod rowwise;
 mod shapes;
 mod show;
+mod simulate;
 mod table;
 mod validate;
 mod world;
@@ -78,6 +79,8 @@ enum Command {
     Moe(Box<moe::Args>),
     /// One pooling of images by its sizes
     Pool(Box<pool::Args>),
+    /// Kernels block by block: unequal blocks, persistent kernels, stream-K, streams; the tail, the critical block
+    Simulate(Box<simulate::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -127,6 +130,7 @@ pub fn main() -> ExitCode {
         Command::Conv(args) => conv::run(*args),
         Command::Moe(args) => moe::run(*args),
         Command::Pool(args) => pool::run(*args),
+        Command::Simulate(args) => simulate::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

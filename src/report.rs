@@ -15,6 +15,7 @@ mod observed;
 mod overview;
 mod schema;
 mod sentences;
+mod simulation;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -28,6 +29,7 @@ pub(crate) use layout::{clean, fit};
 pub use markdown::markdown;
 pub(crate) use markdown::{code, escape};
 pub use schema::{Field, part_fields, report_fields, schema_fields, schema_markdown};
+pub use simulation::{SimulationReport, simulation_csv, simulation_json, simulation_markdown, simulation_text};
 pub use text::{Detail, TextOptions, text};
 
 use serde::{Serialize, Serializer};

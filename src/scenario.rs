@@ -8,7 +8,7 @@ mod product;
 mod spec;
 mod vary;
 mod what_if;
-mod words;
+pub(crate) mod words;
 
 use serde::Deserialize;
 

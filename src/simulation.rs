@@ -1,10 +1,31 @@
 //! Simulations of kernels block by block on one GPU, beside the closed form and perfect balance.
 
+mod attention;
+mod build;
+mod error;
+mod gemm;
+mod spec;
+mod works;
+
+pub use build::Built;
+pub use error::BuildError;
+pub use spec::{AttentionWork, BlocksWork, ExpertsWork, GemmWork, LaunchSpec, Order, Rows, Schedule, Simulation};
+
 use crate::{
     gpu::Gpu,
     schedule::simulate::{Balance, Grid, Machine, Outcome, Recorder, SimulateError, simulate},
+    time::p_sum,
     units::Seconds,
 };
+
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/simulations.rs"));
+}
+
+/// The built-in simulation files: name and text.
+pub fn embedded() -> impl Iterator<Item = (&'static str, &'static str)> {
+    files::SIMULATION_FILES.iter().copied()
+}
 
 /// Kernels that ran together on one GPU.
 #[derive(Clone, Debug)]
@@ -19,8 +40,12 @@ pub struct Simulated {
     pub machine: Machine,
     /// The kernels.
     pub grids: Vec<Grid>,
+    /// How each came about, for people; may be empty.
+    pub notes: Vec<String>,
     /// What the closed form says of each kernel by itself: equal blocks of the mean demand in whole waves.
     pub closed: Vec<Seconds>,
+    /// The same by the p-sum of the terms, as the time model adds them up.
+    pub summed: Vec<Seconds>,
     /// What no order of blocks could beat.
     pub balance: Balance,
     /// Times, loads, the critical block.
@@ -46,7 +71,25 @@ pub fn simulated(
     let mut record = Recorder::new(&machine, grids.len(), KEPT_BLOCKS);
     let outcome = simulate(&machine, &grids, &mut record)?;
     let closed = grids.iter().map(|grid| grid.closed_form(&machine)).collect();
+    let summed = grids.iter().map(|grid| {
+        let terms = grid.terms(&machine);
+        let all = terms.shares().map(Seconds).into_iter().chain([terms.latency]).collect::<Vec<_>>();
+        p_sum(&all, gpu.calibration.constants.overlap_exponent) + grid.starts(&machine)
+    });
+    let summed = summed.collect();
     let balance = Balance::of(&machine, &grids);
     let (title, case, gpu) = (title.into(), case.into(), gpu.clone());
-    Ok(Simulated { title, case, gpu, machine, grids, closed, balance, outcome, record })
+    let notes = vec![String::new(); grids.len()];
+    Ok(Simulated { title, case, gpu, machine, grids, notes, closed, summed, balance, outcome, record })
+}
+
+impl Simulation {
+    /// Builds and runs a case on a GPU.
+    ///
+    /// # Errors
+    /// As [`Simulation::build`] and [`simulate`].
+    pub fn run(&self, case: &str, gpu: &Gpu) -> Result<Simulated, BuildError> {
+        let Built { machine, grids, notes } = self.build(case, gpu)?;
+        Ok(Simulated { notes, ..simulated(&self.title, case, gpu, machine, grids)? })
+    }
 }

@@ -3,6 +3,8 @@
 mod terms;
 pub mod tiled;
 
+pub use terms::{Rates, rates};
+
 use crate::{
     gpu::{Gpu, Pipe},
     kernel::Level,
@@ -256,7 +258,7 @@ fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
 pub(crate) const DROOP_TIME: Seconds = Seconds(3e-3);
 
 /// (sum of t^p)^(1/p), computed after division by the largest term; an infinite p is the maximum.
-fn p_sum(terms: &[Seconds], p: f64) -> Seconds {
+pub(crate) fn p_sum(terms: &[Seconds], p: f64) -> Seconds {
     let largest = terms.iter().copied().fold(Seconds::ZERO, Seconds::max);
     if largest.get() <= 0.0 || !p.is_finite() {
         return largest;

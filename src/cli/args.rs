@@ -134,11 +134,7 @@ pub fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
 }
 
-/// Height and width of a tile, such as 256x128.
-pub fn tile(text: &str) -> Result<(u32, u32), String> {
-    let sides = text.split_once(['x', 'X']).and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
-    sides.ok_or_else(|| "write HEIGHTxWIDTH, such as 256x128".into())
-}
+pub use crate::op::gemm::sides as tile;
 
 /// How results are printed.
 #[derive(Args, Clone, Debug)]

@@ -8,6 +8,7 @@ mod model;
 mod prefill;
 mod report;
 mod row;
+mod schedule;
 
 pub use blocks::{Grid, Sums};
 pub use constants::{Constants, Library};

@@ -23,7 +23,7 @@ pub use product::{GemmError, Product, Request, kernel, product};
 pub use quantise::quantisation;
 pub use sweep::{Over, Range, SweepError, sweep};
 pub(crate) use tiles::tile;
-pub use tiles::{SPLITS, Tile};
+pub use tiles::{SPLITS, Tile, sides};
 
 /// A matrix product by its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,8 +23,13 @@ pub fn csv(report: &Report) -> Result<String, CsvError> {
         let place = error.row.and_then(|row| usize::try_from(row).ok()).unwrap_or(usize::MAX);
         rows.insert(place.saturating_sub(1).min(rows.len()), error_row(error));
     }
+    let header: Vec<&str> = schema_fields().iter().map(|(name, ..)| *name).chain(["error"]).collect();
+    table(&header, rows)
+}
+
+/// Rows below a header.
+pub(super) fn table(header: &[&str], rows: Vec<Vec<String>>) -> Result<String, CsvError> {
     let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-    let header = schema_fields().iter().map(|(name, ..)| *name).chain(["error"]);
     let fail = |e: &dyn std::fmt::Display| CsvError(e.to_string());
     writer.write_record(header).map_err(|e| fail(&e))?;
     for row in rows {
@@ -48,7 +53,7 @@ fn error_row(error: &RowError) -> Vec<String> {
     cells.chain([clean(&error.message)]).collect()
 }
 
-fn cell(name: &str, value: &Value) -> String {
+pub(super) fn cell(name: &str, value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(flag) => flag.to_string(),

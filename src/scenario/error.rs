@@ -80,12 +80,12 @@ impl ScenarioError {
     }
 
     /// An error of any value, for now without a place.
-    pub(super) fn value(of: String, key: &str, value: String, rule: String) -> Self {
+    pub(crate) fn value(of: String, key: &str, value: String, rule: String) -> Self {
         Self::Value(Box::new(ValueError { at: Place::default(), of, key: key.into(), value, rule }))
     }
 
     /// The same error with its place in a scenario: `table` is the path of the table that holds the key.
-    pub(super) fn placed(self, origin: &str, text: &str, table: &str) -> Self {
+    pub(crate) fn placed(self, origin: &str, text: &str, table: &str) -> Self {
         let place = |path: &str| Place { origin: origin.into(), line: line_of(text, path) };
         match self {
             Self::Value(mut error) => {
@@ -98,7 +98,7 @@ impl ScenarioError {
     }
 
     /// The parser's error, with the nearest key added where a key is unknown.
-    pub(super) fn file(origin: &str, text: &str, error: &toml::de::Error) -> Self {
+    pub(crate) fn file(origin: &str, text: &str, error: &toml::de::Error) -> Self {
         let mut message = crate::gpu::toml_message(error);
         // serde says: unknown field `A`, expected one of `B`, `C`
         let mut quoted = error.message().split('`').skip(1).step_by(2);

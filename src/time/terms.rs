@@ -153,6 +153,30 @@ pub(super) fn l2_hit(gpu: &Gpu, distance: Bytes) -> f64 {
     1.0 / (1.0 + libm::pow(distance / effective, constants.residency_exponent))
 }
 
+/// The sustained rates at which blocks share memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// DRAM of the GPU.
+    pub dram: BytesPerSecond,
+    /// L2 of the GPU: as published, else what the ports of all SMs take.
+    pub l2: BytesPerSecond,
+    /// What one SM takes from L2.
+    pub port: BytesPerSecond,
+    /// The largest stream of one SM from DRAM.
+    pub stream: BytesPerSecond,
+}
+
+/// The rates of a GPU by its calibration.
+pub fn rates(gpu: &Gpu) -> Rates {
+    let all = l2_ports(gpu);
+    Rates {
+        dram: gpu.memory.dram.bandwidth * gpu.calibration.dram_efficiency,
+        l2: gpu.memory.l2.bandwidth.unwrap_or(all),
+        port: all / f64::from(gpu.units()),
+        stream: gpu.calibration.sm_stream * core_clock(gpu) * f64::from(gpu.limits.pairing()),
+    }
+}
+
 /// Rate at which resident data stream from L2: a multiple of sustained DRAM bandwidth, at most the ports.
 fn l2_stream(gpu: &Gpu, dram: BytesPerSecond) -> BytesPerSecond {
     (dram * gpu.calibration.constants.l2_stream_ratio).min(l2_ports(gpu))

@@ -171,11 +171,37 @@ pub struct Parts {
     pub split: f64,
 }
 
+/// The time that one block takes of each part of its SM, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Block {
+    /// Arithmetic.
+    pub math: f64,
+    /// Steps of the k-loop that wait for memory.
+    pub latency: f64,
+    /// Output.
+    pub store: f64,
+    /// Operands from L2.
+    pub feed: f64,
+}
+
 impl Work {
     /// The work of a kernel in so many blocks.
     pub fn new(tiled: &Tiled, blocks: f64, per_sm: f64, machine: &Machine) -> Self {
         let Tiled { steps, math, shape, stride, out, feed, partials, operands } = *tiled;
         Self { blocks, per_sm, steps, math, shape, stride, out, feed, partials, streamed: machine.streamed(&operands) }
+    }
+
+    /// What one block asks of an SM that it has to itself.
+    #[inline]
+    pub fn block(&self, machine: &Machine) -> Block {
+        let small_tile = machine.small_tile + machine.stride * self.stride;
+        let tile_loss = (1.0 + small_tile / self.shape) / (1.0 + machine.small_tile / REFERENCE_TILE);
+        Block {
+            math: self.math / machine.math * tile_loss,
+            latency: (self.steps - 1.0).max(0.0) * machine.step,
+            store: self.out / machine.store,
+            feed: self.feed / machine.feed,
+        }
     }
 
     /// The parts on a machine; `balanced` without the loss of a partial wave.
@@ -184,13 +210,12 @@ impl Work {
         let share = |pieces: f64| if balanced { pieces.max(1.0) } else { machine.quantised(pieces) };
         let tiles = share(self.blocks / machine.sms);
         let waves = share(self.blocks / (machine.sms * self.per_sm));
-        let small_tile = machine.small_tile + machine.stride * self.stride;
-        let tile_loss = (1.0 + small_tile / self.shape) / (1.0 + machine.small_tile / REFERENCE_TILE);
+        let block = self.block(machine);
         Parts {
-            math: tiles * self.math / machine.math * tile_loss,
-            latency: waves * (self.steps - 1.0).max(0.0) * machine.step,
-            store: tiles * self.out / machine.store,
-            feed: tiles * self.feed / machine.feed,
+            math: tiles * block.math,
+            latency: waves * block.latency,
+            store: tiles * block.store,
+            feed: tiles * block.feed,
             dram: self.streamed / machine.dram,
             ports: self.streamed / (self.blocks.min(machine.sms) * machine.stream),
             fixed: machine.fixed,

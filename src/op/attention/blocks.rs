@@ -100,11 +100,16 @@ impl Grid {
         rows.next_multiple_of(self.granule).min(self.rows) as f64 / self.rows as f64
     }
 
+    /// Share of its rows that a block computes, and the tiles of keys that it visits.
+    pub fn work_of(&self, block: u64) -> (f64, f64) {
+        (self.rows_of(block), self.columns_of(block))
+    }
+
     /// Block by block: what [`Self::sums`] gives at once.
     pub fn counted(&self) -> Sums {
         let mut sums = Sums { blocks: self.blocks(), rows: 0.0, tiles: 0.0, longest: 0.0, most_columns: 0.0 };
         for block in 0..sums.blocks {
-            let (rows, columns) = (self.rows_of(block), self.columns_of(block));
+            let (rows, columns) = self.work_of(block);
             sums.rows += rows;
             sums.tiles += rows * columns;
             sums.longest = sums.longest.max(rows * columns);

@@ -69,7 +69,7 @@ impl Model {
     }
 
     /// The shape with the pairs that the kernel computes; those that a mask drops are dropped afterwards by some.
-    fn visited(&self, shape: &Shape) -> Shape {
+    pub(super) fn visited(&self, shape: &Shape) -> Shape {
         if self.kernel.tile.behind_mask { Shape { causal: false, window: None, ..*shape } } else { *shape }
     }
 
@@ -99,7 +99,7 @@ impl Model {
             Some(_) => (tile * copies * sums.tiles).min(all * Shape { window: None, ..*shape }.pairs()),
             None => all * shape.pairs(),
         };
-        let row = of.row.get() * (grid.rows as f64 / ROW_UNIT.0) * (head / ROW_UNIT.1);
+        let row = self.row_cost(grid.rows as f64, head);
         let work = |blocks: f64, rows: f64, operations: f64| Work {
             start: blocks * of.block.get() + rows * row,
             products: operations / (self.rate * of.mma),
@@ -151,12 +151,20 @@ impl Model {
     /// Time of work: products and exponentials one after the other, or beside each other where products run by
     /// themselves.
     fn length(&self, work: Work) -> f64 {
-        let arithmetic = if self.kernel.prefill.overlapped {
-            let fourth = |t: f64| (t * t) * (t * t);
-            (fourth(work.products) + fourth(work.exponentials)).sqrt().sqrt()
-        } else {
-            work.products + work.exponentials
-        };
-        work.start + arithmetic
+        work.start + self.arithmetic(work.products, work.exponentials)
+    }
+
+    /// Time of products and exponentials together.
+    pub(super) fn arithmetic(&self, products: f64, exponentials: f64) -> f64 {
+        if !self.kernel.prefill.overlapped {
+            return products + exponentials;
+        }
+        let fourth = |t: f64| (t * t) * (t * t);
+        (fourth(products) + fourth(exponentials)).sqrt().sqrt()
+    }
+
+    /// Time of an SM for the rows of a full tile besides their products.
+    pub(super) fn row_cost(&self, rows: f64, head: f64) -> f64 {
+        self.kernel.prefill.row.get() * (rows / ROW_UNIT.0) * (head / ROW_UNIT.1)
     }
 }

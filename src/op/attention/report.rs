@@ -38,7 +38,7 @@ const SMALL_BLOCK: u32 = 128;
 impl Model {
     /// What a block asks of an SM: the rows of Q and two tiles of K and V in shared memory, as far as that goes, and
     /// all registers where the kernel has one block per SM.
-    fn resources(&self, gpu: &Gpu, shape: &Shape) -> Resources {
+    pub(crate) fn resources(&self, gpu: &Gpu, shape: &Shape) -> Resources {
         let threads = self.kernel.threads;
         let room = gpu.limits.sm().map_or(0, |sm| sm.max_shared_per_block_optin);
         let bytes = if self.decodes(shape) { SLOT_BYTES } else { self.shared_bytes(shape) };

@@ -50,6 +50,15 @@ pub fn padding(precision: &Precision) -> f64 {
     }
 }
 
+/// Height and width of a tile, such as 256x128.
+///
+/// # Errors
+/// It is written otherwise.
+pub fn sides(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once(['x', 'X']).and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
+    sides.ok_or_else(|| format!("`{text}`: write HEIGHTxWIDTH, such as 256x128"))
+}
+
 /// A tile of the output with what its block asks of an SM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile {

@@ -59,6 +59,14 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// Time of a block that has the GPU to itself: no more than its cap of each resource.
+    pub fn alone(&self, demand: &Demand) -> Seconds {
+        let capped = demand.shares().into_iter().zip(self.caps).map(|(time, cap)| Seconds(time / cap));
+        capped.fold(demand.latency, Seconds::max)
+    }
+}
+
 /// How the blocks of a grid come to their slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
@@ -125,20 +133,30 @@ impl Grid {
         self.sms.as_ref().map_or(0..machine.sms as usize, |sms| sms.start as usize..sms.end as usize)
     }
 
-    /// Time of as many equal blocks with the mean demand, in whole waves: the largest term. Exact for equal blocks.
-    pub fn closed_form(&self, machine: &Machine) -> Seconds {
+    /// The terms of the closed form: as many equal blocks with the mean demand, in whole waves.
+    pub fn terms(&self, machine: &Machine) -> Demand {
         let (blocks, sms) = (self.runs.blocks(), self.range(machine).len().max(1) as u64);
         let mean = self.runs.total().times(1.0 / blocks.max(1) as f64);
         let waves = blocks.div_ceil(self.slots(machine).max(1)) as f64;
         let busiest = blocks.div_ceil(sms) as f64;
-        let terms = Demand {
+        Demand {
             math: mean.math * busiest,
             port: mean.port * busiest,
             l2: mean.l2 * blocks as f64,
             dram: mean.dram * blocks as f64,
             latency: mean.latency * waves,
-        };
-        terms.alone() + self.start * if self.policy == Policy::Hardware { waves } else { 1.0 }
+        }
+    }
+
+    /// What starts of blocks add to them.
+    pub fn starts(&self, machine: &Machine) -> Seconds {
+        let waves = self.runs.blocks().div_ceil(self.slots(machine).max(1));
+        self.start * if self.policy == Policy::Hardware { waves as f64 } else { 1.0 }
+    }
+
+    /// The closed form with perfect overlap, the largest term; exact for equal blocks with room for whole waves.
+    pub fn closed_form(&self, machine: &Machine) -> Seconds {
+        self.terms(machine).alone() + self.starts(machine)
     }
 
     /// Blocks that run at once when all its slots are filled.

@@ -125,7 +125,8 @@ impl Balance {
                 ..total
             };
             balance.spread = balance.spread.plus(1.0, spread);
-            let longest = grid.runs.classes().iter().map(|run| run.demand.alone()).fold(Seconds::ZERO, Seconds::max);
+            let longest =
+                grid.runs.classes().iter().map(|run| machine.alone(&run.demand)).fold(Seconds::ZERO, Seconds::max);
             balance.longest = balance.longest.max(longest + grid.start);
         }
         balance

@@ -1,0 +1,60 @@
+//! Attention of prompts as blocks: the mask makes them unequal, ragged batches more so.
+
+use super::{
+    BuildError,
+    build::{Piece, need},
+    spec::AttentionWork,
+};
+use crate::{
+    gpu::Gpu,
+    op::attention::{Model, Phase, Request, Shape},
+    schedule::simulate::{Run, Runs},
+    units::Seconds,
+};
+
+/// The launch of a call: the blocks of each length in turn.
+pub fn pieces(gpu: &Gpu, name: &str, work: &AttentionWork) -> Result<Vec<Piece>, BuildError> {
+    let refused = |error| BuildError::Attention { name: name.into(), error: Box::new(error) };
+    let request = Request { input: work.dtype, library: work.library, bare: true };
+    let model = Model::new(gpu, &request).map_err(refused)?;
+    let shape = |seq: u64| {
+        let shape = Shape {
+            batch: work.batch,
+            heads_q: work.heads,
+            heads_kv: work.kv_heads.unwrap_or(work.heads),
+            seq_q: seq,
+            seq_kv: seq.saturating_add(work.before),
+            head_dim: work.head_dim,
+            causal: work.causal,
+            window: work.window,
+            phase: Phase::Prefill,
+        };
+        shape.checked().map_err(refused)
+    };
+    let shapes = work.seq.0.iter().map(|seq| shape(*seq)).collect::<Result<Vec<_>, _>>()?;
+    let Some(first) = shapes.first() else {
+        let (name, rule) = (name.into(), "give the tokens of at least one prompt".into());
+        return Err(BuildError::Value { name, key: "seq", value: "[]".into(), rule });
+    };
+    let runs = match shapes.as_slice() {
+        [only] => model.runs(only),
+        several => {
+            // Each length with its own repetitions, one after the other.
+            let each = several.iter().flat_map(|shape| {
+                let runs = model.runs(shape);
+                let classes: Vec<Run> = runs.classes().to_vec();
+                (0..runs.repeat()).flat_map(move |_| classes.clone())
+            });
+            Runs::new(each, 1)
+        }
+    };
+    let parts = model.parts(first).map_err(refused)?;
+    Ok(vec![Piece {
+        suffix: String::new(),
+        runs,
+        blocks_per_sm: parts.slots,
+        need: need(gpu, &model.resources(gpu, first)),
+        gap: Seconds::ZERO,
+        note: format!("{}, tiles of {}x{}, {} per SM", model.kernel_name(), parts.tile.0, parts.tile.1, parts.slots),
+    }])
+}
