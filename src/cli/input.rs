@@ -12,6 +12,7 @@ use crate::{
     profile::{self, device, judge},
     report::RowError,
     scenario::{self, Answer, Case, Scenario, WhatIf},
+    simulation,
 };
 
 /// What a file turned out to be.
@@ -30,6 +31,10 @@ pub fn read(name: &str) -> Result<Input> {
     if let Some(text) = scenario::embedded_named(name) {
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
     }
+    let simulated = || format!("`{name}` is a simulation of several launches: `wavecast simulate {name}`");
+    if simulation::embedded().any(|(known, _)| known == name) {
+        bail!(simulated());
+    }
     if !path.exists() && path.extension().is_none() && name != "-" {
         let known: Vec<&str> = scenario::embedded().map(|(n, _)| n).collect();
         let alike = |known: &&str| strsim::jaro_winkler(known, name);
@@ -44,6 +49,9 @@ pub fn read(name: &str) -> Result<Input> {
     }
     if profile::detect(&bytes).is_none() && looks_like_scenario(path, &bytes) {
         let text = std::str::from_utf8(&bytes).map_err(|_| anyhow!("`{name}` is not UTF-8 text"))?;
+        if text.lines().any(|line| line.trim_start().starts_with("[[launch]]")) {
+            bail!(simulated());
+        }
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
     }
     Ok(Input::Profile(profile::read(&bytes).with_context(what)?))

@@ -196,7 +196,7 @@ pub fn run(args: Args) -> Result<u8> {
         Some(name) => read(name)?,
         None => {
             let (title, launch) = args.flags.launch()?;
-            Simulation::of(&title, launch)
+            Simulation::of(&title, launch)?
         }
     };
     let (gpus, assumptions) = gpus(&args, &mut simulation, &catalog)?;

@@ -45,8 +45,12 @@ pub struct RunReport {
     pub gpu: String,
     /// Name of the GPU.
     pub gpu_name: String,
-    /// SMs or compute units that take blocks.
+    /// What takes blocks: SM, CU or WGP.
+    pub unit: &'static str,
+    /// How many there are.
     pub sms: u32,
+    /// How many of them never get a block.
+    pub unused_sms: u64,
     /// Blocks, or tiles of persistent kernels.
     pub blocks: u64,
     /// From the beginning to the end of the last block.
@@ -165,7 +169,9 @@ impl RunReport {
             case: run.case.clone(),
             gpu: run.gpu.id.clone(),
             gpu_name: run.gpu.name.clone(),
+            unit: run.gpu.limits.words().unit,
             sms: run.machine.sms,
+            unused_sms: outcome.sms.iter().filter(|sm| sm.blocks == 0).count() as u64,
             blocks: outcome.blocks,
             makespan_us: us(outcome.makespan),
             balance_us: us(balance.least()),

@@ -5,8 +5,10 @@ use super::{
     spec::{BlocksWork, LaunchSpec, Order, Simulation},
 };
 use crate::{
-    gpu::{Gpu, Limits, Pipe},
-    occupancy::{Resources, occupancy},
+    gpu::{DataType, Gpu, Limits, Pipe},
+    kernel::{Concurrency, Kernel, Traffic},
+    launch::Launch,
+    occupancy::{Resources, cluster::clusters, occupancy},
     schedule::simulate::{Demand, Grid, Machine, Room, Run, Runs},
     time::{Rates, rates},
     units::Seconds,
@@ -52,7 +54,7 @@ pub fn need(gpu: &Gpu, resources: &Resources) -> Room {
 }
 
 /// The GPU as the scheduler sees it.
-fn machine(gpu: &Gpu, rates: &Rates) -> Result<Machine, BuildError> {
+fn machine(gpu: &Gpu) -> Result<Machine, BuildError> {
     if gpu.is_cpu() {
         return Err(BuildError::Cpu { name: gpu.name.clone() });
     }
@@ -67,9 +69,7 @@ fn machine(gpu: &Gpu, rates: &Rates) -> Result<Machine, BuildError> {
         // Without the granules of mixed workgroups: each kernel by itself is counted exactly.
         Limits::Cu(_) | Limits::Core => plain.room,
     };
-    // An SM cannot draw the whole bandwidth, and a block not more than its SM.
-    let stream = (rates.stream / rates.dram).min(1.0);
-    Ok(Machine { gpcs: gpu.sm.gpc_count.unwrap_or(1), room, caps: [1.0, 1.0, 1.0, stream], ..plain })
+    Ok(Machine { gpcs: gpu.sm.gpc_count.unwrap_or(1), room, ..plain })
 }
 
 impl Simulation {
@@ -79,11 +79,13 @@ impl Simulation {
     /// A launch that the GPU cannot run, a shape that does not exist, dependencies that nobody has.
     pub fn build(&self, case: &str, gpu: &Gpu) -> Result<Built, BuildError> {
         let rates = rates(gpu);
-        let mut built = Built { machine: machine(gpu, &rates)?, grids: Vec::new(), notes: Vec::new() };
+        let mut built = Built { machine: machine(gpu)?, grids: Vec::new(), notes: Vec::new() };
         let launches: Vec<&LaunchSpec> = self.launches.iter().filter(|l| l.case == case).collect();
         // First and last grid of each launch.
         let mut ends: Vec<(usize, usize)> = Vec::new();
         for launch in &launches {
+            let cluster = narrow(launch, "cluster", launch.cluster)?;
+            clusters(&gpu.limits, cluster).map_err(|error| value(launch, "cluster", cluster, error.to_string()))?;
             let pieces = pieces(launch, gpu, &rates)?;
             let first = built.grids.len();
             for (place, piece) in pieces.into_iter().enumerate() {
@@ -99,12 +101,8 @@ impl Simulation {
             for name in &launch.after {
                 let found = launches.iter().position(|other| other.name == *name);
                 let known: Vec<&str> = launches.iter().map(|l| l.name.as_str()).collect();
-                after.push(found.ok_or_else(|| BuildError::Value {
-                    name: launch.name.clone(),
-                    key: "after",
-                    value: name.clone(),
-                    rule: format!("no launch of the case has this name; there are {}", known.join(", ")),
-                })?);
+                let rule = || format!("no launch of the case has this name; there are {}", known.join(", "));
+                after.push(found.ok_or_else(|| value(launch, "after", name, rule()))?);
             }
             built.grids[ends[number].0].after.extend(after.into_iter().map(|launch| ends[launch].1));
         }
@@ -136,7 +134,7 @@ fn grid(launch: &LaunchSpec, piece: Piece, after: Vec<usize>) -> Result<Grid, Bu
     };
     Ok(Grid {
         need: piece.need,
-        cluster: narrow(launch, "cluster", launch.cluster.max(1))?,
+        cluster: narrow(launch, "cluster", launch.cluster)?,
         policy: launch.schedule.policy(),
         start: launch.start,
         priority: launch.priority,
@@ -148,13 +146,12 @@ fn grid(launch: &LaunchSpec, piece: Piece, after: Vec<usize>) -> Result<Grid, Bu
     })
 }
 
-fn narrow(launch: &LaunchSpec, key: &'static str, value: u64) -> Result<u32, BuildError> {
-    u32::try_from(value).map_err(|_| BuildError::Value {
-        name: launch.name.clone(),
-        key,
-        value: value.to_string(),
-        rule: "no GPU has so many; give a smaller number".into(),
-    })
+fn narrow(launch: &LaunchSpec, key: &'static str, given: u64) -> Result<u32, BuildError> {
+    u32::try_from(given).map_err(|_| value(launch, key, given, "no GPU has so many; give a smaller number".into()))
+}
+
+fn value(launch: &LaunchSpec, key: &'static str, value: impl ToString, rule: String) -> BuildError {
+    BuildError::Value { name: launch.name.clone(), key, value: value.to_string(), rule }
 }
 
 /// Blocks by what each needs.
@@ -165,15 +162,16 @@ fn blocks(launch: &LaunchSpec, gpu: &Gpu, rates: &Rates) -> Result<Piece, BuildE
     let mut resources = Resources { registers_per_thread: 32, ..Resources::default() };
     let Some(threads) = launch.threads else {
         let blocks_per_sm = narrow(launch, "blocks_per_sm", launch.blocks_per_sm.unwrap_or(1))?;
-        // Nothing is known of a block but its share of an SM.
-        let room = Room { blocks: 1, ..Room::default() };
+        // Nothing is known of a block but its share of an SM, of which other kernels find the rest.
+        let warps = u64::from(gpu.limits.max_warps() / blocks_per_sm.max(1)).max(1);
+        let room = Room { blocks: 1, warps, ..Room::default() };
         return Ok(Piece {
             suffix: String::new(),
             runs,
             blocks_per_sm,
             need: room,
             gap: Seconds::ZERO,
-            note: format!("{blocks_per_sm} per SM, as given"),
+            note: format!("{blocks_per_sm} per {}, as given", gpu.limits.words().unit),
         });
     };
     resources.threads_per_block = narrow(launch, "threads", threads)?;
@@ -184,28 +182,36 @@ fn blocks(launch: &LaunchSpec, gpu: &Gpu, rates: &Rates) -> Result<Piece, BuildE
         let whole = shared.get().ceil();
         resources.dynamic_shared = if whole <= f64::from(u32::MAX) { whole as u32 } else { u32::MAX };
     }
-    let found = occupancy(&gpu.limits, &resources);
-    let note = format!("{} per SM, limited by {}", found.blocks_per_sm, found.limiters().sentence());
+    let kernel = Kernel {
+        name: launch.name.clone(),
+        resources,
+        operations: Vec::new(),
+        warp_instructions: None,
+        traffic: Traffic::default(),
+        concurrency: Concurrency::default(),
+        tiled: None,
+    };
+    // The launch says why a block fits nowhere, and what would.
+    let found = Launch::new(gpu, kernel, runs.blocks().max(1))?.occupancy;
+    let words = gpu.limits.words();
+    let note = words.say(&format!("{} per SM, limited by {}", found.blocks_per_sm, found.limiters().sentence()));
     let need = need(gpu, &resources);
     Ok(Piece { suffix: String::new(), runs, blocks_per_sm: found.blocks_per_sm, need, gap: Seconds::ZERO, note })
 }
 
 fn demand(launch: &LaunchSpec, work: &BlocksWork, gpu: &Gpu, rates: &Rates) -> Result<Demand, BuildError> {
-    let pipe = work.pipe.unwrap_or(Pipe::Vector(crate::gpu::DataType::Fp32));
+    let pipe = work.pipe.unwrap_or(Pipe::Vector(DataType::Fp32));
     let mut math = work.math;
     if work.operations.get() > 0.0 {
-        let rate = gpu.rate(pipe).ok_or_else(|| BuildError::Value {
-            name: launch.name.clone(),
-            key: "pipe",
-            value: pipe.label(),
-            rule: format!("{} has no such unit", gpu.name),
-        })?;
+        let no_unit = || value(launch, "pipe", pipe.label(), format!("{} has no such unit", gpu.name));
+        let rate = gpu.rate(pipe).ok_or_else(no_unit)?;
         let of_sm = rate * gpu.clock(pipe).get() * gpu.calibration.sustained(pipe) * f64::from(gpu.limits.pairing());
         math += Seconds(work.operations.get() / of_sm);
     }
     Ok(Demand {
         math,
-        port: work.port / rates.port,
+        // What comes from DRAM passes the port too, no faster than an SM can stream.
+        port: Seconds::max(work.port / rates.port, work.dram / rates.stream),
         l2: work.l2 / rates.l2,
         dram: work.dram / rates.dram,
         latency: work.latency,

@@ -1,6 +1,7 @@
 //! What can be wrong with a simulation on a GPU.
 
 use crate::{
+    launch::LaunchError,
     op::{
         attention::AttentionError,
         gemm::{ForceError, PrecisionError, ShapeError},
@@ -15,6 +16,9 @@ pub enum BuildError {
     /// What is simulated is refused.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
+    /// A block that the GPU cannot run.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
     /// A matrix product of no shape.
     #[error("launch `{name}`: {error}")]
     Shape {

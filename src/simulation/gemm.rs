@@ -108,7 +108,7 @@ impl Products<'_> {
             blocks_per_sm: tile.per_sm,
             need: need(gpu, &tile.resources),
             gap: Seconds::ZERO,
-            note: format!("tiles of {}x{}, {} per SM", tile.height, tile.width, tile.per_sm),
+            note: format!("tiles of {}x{}, {} per {}", tile.height, tile.width, tile.per_sm, gpu.limits.words().unit),
         }];
         if chosen.splits > 1 {
             // One share of the sums per tile: all partial sums are read, the finished tile is written.
@@ -141,16 +141,17 @@ impl Products<'_> {
             (n * k * precision.weight_share + m * k) * precision.input_bytes + m * n * precision.output_bytes
         };
         let all: f64 = self.rows.iter().map(|m| bytes(*m)).sum::<f64>() * self.batch as f64;
-        // What L2 still holds streams faster: the time of all bytes, shared in proportion to them.
-        let dram = machine.streamed(&chosen.tiled.operands) / machine.dram / all;
+        // What L2 still holds streams faster: bytes in equivalents of DRAM, shared in proportion to all.
+        let streamed = machine.streamed(&chosen.tiled.operands) / all;
         let across = self.n.div_ceil(u64::from(tile.width)) * u64::from(chosen.splits);
         let runs = self.rows.iter().map(|m| {
             let count = m.div_ceil(u64::from(tile.height)) * across;
+            let streamed = streamed * bytes(*m) / count as f64;
             let demand = Demand {
                 math: Seconds(block.math + block.store),
-                port: Seconds(block.feed),
+                port: Seconds(block.feed.max(streamed / machine.stream)),
                 l2: Seconds::ZERO,
-                dram: Seconds(dram * bytes(*m) / count as f64),
+                dram: Seconds(streamed / machine.dram),
                 latency: Seconds(block.latency + block.store),
             };
             let partial = if chosen.splits > 1 { self.partial(planner, tile) } else { Demand::default() };

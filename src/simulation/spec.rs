@@ -147,8 +147,13 @@ impl Simulation {
     }
 
     /// One launch without a file.
-    pub fn of(title: &str, launch: LaunchSpec) -> Self {
-        Self { schema: 1, title: title.into(), gpus: Vec::new(), launches: vec![launch] }
+    ///
+    /// # Errors
+    /// Its options contradict each other.
+    pub fn of(title: &str, launch: LaunchSpec) -> Result<Self, ScenarioError> {
+        let refused = |(key, value, rule)| ScenarioError::value(String::new(), key, value, rule);
+        launch.check(&[]).map_err(refused)?;
+        Ok(Self { schema: 1, title: title.into(), gpus: Vec::new(), launches: vec![launch] })
     }
 
     /// Names of the cases in the order of the file; one empty name where there are none.

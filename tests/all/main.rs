@@ -43,6 +43,7 @@ mod rowwise;
 mod rowwise_errors;
 mod rowwise_sample;
 mod scenarios;
+mod simulate;
 mod stream;
 mod tables;
 mod time_laws;

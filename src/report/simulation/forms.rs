@@ -51,6 +51,7 @@ fn compared(out: &mut String, runs: &[RunReport], width: usize) {
 }
 
 fn one(out: &mut String, run: &RunReport, width: usize) {
+    let unit = run.unit;
     hanging(out, "", &run.name(), width);
     let ratio = if run.balance_us > 0.0 { significant(run.makespan_us / run.balance_us, 4) } else { "1".into() };
     let makespan = format!("{}: {ratio} times perfect balance ({})", time(run.makespan_us), time(run.balance_us));
@@ -63,14 +64,14 @@ fn one(out: &mut String, run: &RunReport, width: usize) {
         );
         entry(out, "closed form", &closed, width);
     }
-    let tail = format!(
-        "from {} on SMs run out of blocks: {} of all SM time lies idle there, {} in all",
-        time(run.tail_start_us),
-        percent(run.tail_cost_pct),
-        percent(run.idle_pct)
-    );
+    let begin = match run.unused_sms {
+        0 => format!("from {} on {unit}s run out of blocks", time(run.tail_start_us)),
+        unused => format!("{unused} of {} {unit}s get no block", run.sms),
+    };
+    let (tail, idle) = (percent(run.tail_cost_pct), percent(run.idle_pct));
+    let tail = format!("{begin}: {tail} of all {unit} time lies idle at the end, {idle} in all");
     entry(out, "tail", &tail, width);
-    let used = [("arithmetic", run.math_pct), ("SM ports", run.port_pct), ("L2", run.l2_pct), ("DRAM", run.dram_pct)];
+    let used = [("arithmetic", run.math_pct), ("ports", run.port_pct), ("L2", run.l2_pct), ("DRAM", run.dram_pct)];
     let used: Vec<String> = used
         .into_iter()
         .filter(|(_, share)| *share > 0.0)
@@ -80,17 +81,17 @@ fn one(out: &mut String, run: &RunReport, width: usize) {
         entry(out, "used", &used.join(", "), width);
     }
     let loads = format!(
-        "{} to {} with a block; {} to {} blocks each, {} SMs",
+        "{} to {} with a block; {} to {} blocks each, {} {unit}s",
         time(run.sm_busy_us[0]),
         time(run.sm_busy_us[1]),
         run.sm_blocks[0],
         run.sm_blocks[1],
         run.sms
     );
-    entry(out, "SM loads", &loads, width);
+    entry(out, &format!("{unit} loads"), &loads, width);
     let c = &run.critical;
     let critical = format!(
-        "block {} of {} on SM {}, from {} to {}; alone it takes {} ({})",
+        "block {} of {} on {unit} {}, from {} to {}; alone it takes {} ({})",
         c.block,
         c.kernel,
         c.sm,
