@@ -13,7 +13,7 @@ pub use spec::{AttentionWork, BlocksWork, ExpertsWork, GemmWork, LaunchSpec, Ord
 
 use crate::{
     gpu::Gpu,
-    schedule::simulate::{Balance, Grid, Machine, Outcome, Recorder, SimulateError, simulate},
+    schedule::simulate::{Balance, BlockRun, Grid, Machine, Observer, Outcome, Recorder, SimulateError, simulate},
     time::p_sum,
     units::Seconds,
 };
@@ -57,7 +57,59 @@ pub struct Simulated {
 /// Blocks that are kept one by one for charts and traces; more are shown as shares over time.
 pub const KEPT_BLOCKS: usize = 100_000;
 
-/// Runs a simulation and keeps what charts need.
+/// How many blocks end between two reports of progress.
+const STEP: u64 = 1 << 16;
+
+/// A recorder that tells now and then how far the simulation is.
+struct Watched<'a> {
+    record: Recorder,
+    progress: &'a dyn Fn(u64),
+}
+
+impl Observer for Watched<'_> {
+    fn ended(&mut self, run: &BlockRun) {
+        self.record.ended(run);
+        if self.record.seen.is_multiple_of(STEP) {
+            (self.progress)(STEP);
+        }
+    }
+
+    fn used(&mut self, resource: usize, from: f64, to: f64, share: f64) {
+        self.record.used(resource, from, to, share);
+    }
+}
+
+impl Built {
+    /// Runs the grids and keeps what charts need; `progress` hears how many more blocks have ended.
+    ///
+    /// # Errors
+    /// As [`simulate`].
+    pub fn run(self, title: &str, case: &str, gpu: &Gpu, progress: &dyn Fn(u64)) -> Result<Simulated, SimulateError> {
+        let Self { machine, grids, notes } = self;
+        let mut watched = Watched { record: Recorder::new(&machine, grids.len(), KEPT_BLOCKS), progress };
+        let outcome = simulate(&machine, &grids, &mut watched)?;
+        let summed = grids.iter().map(|grid| {
+            let terms = grid.terms(&machine);
+            let all: Vec<Seconds> = terms.shares().map(Seconds).into_iter().chain([terms.latency]).collect();
+            p_sum(&all, gpu.calibration.constants.overlap_exponent) + grid.starts(&machine)
+        });
+        Ok(Simulated {
+            title: title.into(),
+            case: case.into(),
+            gpu: gpu.clone(),
+            machine,
+            closed: grids.iter().map(|grid| grid.closed_form(&machine)).collect(),
+            summed: summed.collect(),
+            balance: Balance::of(&machine, &grids),
+            outcome,
+            record: watched.record,
+            grids,
+            notes,
+        })
+    }
+}
+
+/// Runs grids on a machine and keeps what charts need.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -68,28 +120,6 @@ pub fn simulated(
     machine: Machine,
     grids: Vec<Grid>,
 ) -> Result<Simulated, SimulateError> {
-    let mut record = Recorder::new(&machine, grids.len(), KEPT_BLOCKS);
-    let outcome = simulate(&machine, &grids, &mut record)?;
-    let closed = grids.iter().map(|grid| grid.closed_form(&machine)).collect();
-    let summed = grids.iter().map(|grid| {
-        let terms = grid.terms(&machine);
-        let all = terms.shares().map(Seconds).into_iter().chain([terms.latency]).collect::<Vec<_>>();
-        p_sum(&all, gpu.calibration.constants.overlap_exponent) + grid.starts(&machine)
-    });
-    let summed = summed.collect();
-    let balance = Balance::of(&machine, &grids);
-    let (title, case, gpu) = (title.into(), case.into(), gpu.clone());
     let notes = vec![String::new(); grids.len()];
-    Ok(Simulated { title, case, gpu, machine, grids, notes, closed, summed, balance, outcome, record })
-}
-
-impl Simulation {
-    /// Builds and runs a case on a GPU.
-    ///
-    /// # Errors
-    /// As [`Simulation::build`] and [`simulate`].
-    pub fn run(&self, case: &str, gpu: &Gpu) -> Result<Simulated, BuildError> {
-        let Built { machine, grids, notes } = self.build(case, gpu)?;
-        Ok(Simulated { notes, ..simulated(&self.title, case, gpu, machine, grids)? })
-    }
+    Built { machine, grids, notes }.run(title, case, gpu, &|_| ())
 }

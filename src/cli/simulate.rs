@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args as ClapArgs, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use super::{
@@ -14,7 +15,9 @@ use super::{
 use crate::{
     gpu::{DataType, Gpu, Pipe},
     report::{SimulationReport, simulation_csv, simulation_json, simulation_markdown, simulation_text},
-    simulation::{self, AttentionWork, BlocksWork, GemmWork, LaunchSpec, Order, Rows, Schedule, Simulation},
+    simulation::{
+        self, AttentionWork, BlocksWork, BuildError, Built, GemmWork, LaunchSpec, Order, Rows, Schedule, Simulation,
+    },
     units::{Bytes, Flops, Seconds},
 };
 
@@ -208,7 +211,16 @@ pub fn run(args: Args) -> Result<u8> {
     };
     let pairs: Vec<(&str, &Gpu)> = gpus.iter().flat_map(|gpu| cases.iter().map(move |case| (*case, gpu))).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0)).build()?;
-    let results: Vec<_> = pool.install(|| pairs.par_iter().map(|(case, gpu)| simulation.run(case, gpu)).collect());
+    let built: Vec<_> = pairs.iter().map(|(case, gpu)| simulation.build(case, gpu)).collect();
+    let bar = progress(&built, args.output.quiet);
+    let work = pairs.par_iter().zip(built);
+    let results: Vec<_> = pool.install(|| {
+        let run = |((case, gpu), built): (&(&str, &Gpu), Result<Built, BuildError>)| {
+            Ok(built?.run(&simulation.title, case, gpu, &|blocks| bar.inc(blocks))?)
+        };
+        work.map(run).collect::<Vec<Result<_, BuildError>>>()
+    });
+    bar.finish_and_clear();
     let (mut runs, mut errors) = (Vec::new(), Vec::new());
     for ((case, gpu), result) in pairs.iter().zip(results) {
         match result {
@@ -226,6 +238,22 @@ pub fn run(args: Args) -> Result<u8> {
     let report = SimulationReport::new(&simulation.title, assumptions, &runs, errors);
     args.output.emit(&rendered(&report, args.output.format)?)?;
     Ok(if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK })
+}
+
+/// Above so many blocks a bar is shown on a terminal.
+const MANY_BLOCKS: u64 = 5_000_000;
+
+fn progress(built: &[Result<Built, BuildError>], quiet: bool) -> ProgressBar {
+    let grids = built.iter().flatten().flat_map(|built| &built.grids);
+    let blocks = grids.map(|grid| grid.runs.blocks()).fold(0, u64::saturating_add);
+    if quiet || blocks < MANY_BLOCKS {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(blocks);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} blocks, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
 }
 
 fn rendered(report: &SimulationReport, format: Format) -> Result<String> {
