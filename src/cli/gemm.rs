@@ -150,10 +150,15 @@ pub fn run(args: Args) -> Result<u8> {
     }
     for gpu in &gpus {
         match product(gpu, &request) {
-            Ok(found) => {
+            Ok(mut found) => {
                 if args.quantise {
                     match quantisation(gpu, &request, &found.precision)? {
-                        Some(pass) => outcome.add(pass),
+                        Some(pass) => {
+                            let both = pass.time.estimate + found.analysis.time.estimate;
+                            let text = format!("with the pass that narrows the activations before it: {both}");
+                            found.analysis.verdict.findings.insert(0, text);
+                            outcome.add(pass);
+                        }
                         None => {
                             bail!("--quantise is for types narrower than 16 bits; {} is none", request.input.name())
                         }

@@ -15,6 +15,7 @@ use crate::{
         name,
     },
     report::KernelReport,
+    time::Bound,
     units::{Bytes, BytesPerSecond, Seconds},
 };
 
@@ -213,9 +214,13 @@ fn linked(gpu: &Gpu, args: &MemcpyArgs, found: &LinkCopy) -> KernelReport {
     report.kernel = format!("memcpy {} {}", args.direction.word(), args.bytes);
     report.calibration = Some(ConstantsOf::Datasheet.to_string());
     (report.time_us, report.low_us, report.high_us) = (micros(found.time), micros(found.low), micros(found.high));
-    report.bound = Some("memory".into());
-    report.bound_resource = Some(found.link.clone());
-    report.verdict = Some(format!("memory-bound ({})", found.link));
+    let (bound, resource) = match found.bound() {
+        Bound::Latency => ("latency", "start of the copy engine"),
+        _ => ("memory", &*found.link),
+    };
+    report.bound = Some(bound.into());
+    report.bound_resource = Some(resource.into());
+    report.verdict = Some(format!("{bound}-bound ({resource})"));
     report.findings = vec![format!(
         "{reached} of the {} of one direction; the copy engine starts in {}",
         BytesPerSecond(found.rate),

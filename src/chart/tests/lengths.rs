@@ -4,7 +4,7 @@ use super::super::{Bound, LengthLine, Lengths, Theme};
 use super::{assert_chart, caption};
 
 fn line(label: &str, bound: Option<Bound>, times: impl Iterator<Item = f64>) -> LengthLine {
-    LengthLine { label: label.into(), bound, times_us: times.collect() }
+    LengthLine { label: label.into(), bound, second: false, times_us: times.collect() }
 }
 
 fn plain() -> Lengths {
