@@ -216,8 +216,9 @@ pub fn calibrate(catalog: &Catalog, request: &Request) -> Result<Calibrated, Cal
     let held: Vec<Constant> = given.iter().map(|one| one.constant).chain([Constant::SustainedVector]).collect();
     let (rows, left_out, mut notes) = usable(tables, catalog, gpu, any_gpu);
     if rows.is_empty() && !tables.is_empty() {
-        let why =
-            left_out.first().map_or("the tables have no rows".into(), |l| format!("{}: {}", plural(l.rows, "row"), l.reason));
+        let why = left_out
+            .first()
+            .map_or("the tables have no rows".into(), |l| format!("{}: {}", plural(l.rows, "row"), l.reason));
         return Err(CalibrateError::NoRows { why, gpu: gpu.name.clone() });
     }
     let model = Model { catalog, gpu, rows: &rows };

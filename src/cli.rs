@@ -15,6 +15,7 @@ mod input;
 mod kernel;
 mod moe;
 mod occupancy;
+mod operation;
 mod pool;
 mod predict;
 mod rowwise;

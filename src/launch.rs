@@ -222,7 +222,10 @@ pub(crate) fn why_not(limits: &Limits, asked: &Resources, found: &Occupancy) -> 
             let alone = Resources { static_shared: 0, dynamic_shared: 0, ..*asked };
             let cure = match advice::largest_block(limits, &alone) {
                 Some(block) => {
-                    format!("with {registers} registers per thread the largest legal block is {}", plural(block.into(), "thread"))
+                    format!(
+                        "with {registers} registers per thread the largest legal block is {}",
+                        plural(block.into(), "thread")
+                    )
                 }
                 None => format!("a thread holds at most {} registers", limits.max_registers_per_thread()),
             };

@@ -142,9 +142,19 @@ pub struct LeftOut {
 const NAMED: usize = 3;
 
 impl std::fmt::Display for LeftOut {
-    /// "2 (times.csv:7, times.csv:9)".
+    /// "2 (times.csv:7, 9)".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({}", self.rows, self.first.join(", "))?;
+        write!(f, "{} (", self.rows)?;
+        let mut last = None;
+        for place in &self.first {
+            let (table, line) = place.rsplit_once(':').unwrap_or_default();
+            match last {
+                Some(before) if before == table => write!(f, ", {line}")?,
+                Some(_) => write!(f, ", {place}")?,
+                None => f.write_str(place)?,
+            }
+            last = Some(table);
+        }
         match self.rows.saturating_sub(self.first.len() as u64) {
             0 => f.write_str(")"),
             more => write!(f, " and {more} more)"),

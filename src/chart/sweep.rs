@@ -169,7 +169,8 @@ impl Sweep {
         let key = self.key(width);
         let legend = Legend::of(&runs);
         let shades = legend.rows(width);
-        let head = if single { STRIP + ROW * (shades.len() + 1) as f64 + 12.0 } else { ROW * key.len().max(1) as f64 + 8.0 };
+        let head =
+            if single { STRIP + ROW * (shades.len() + 1) as f64 + 12.0 } else { ROW * key.len().max(1) as f64 + 8.0 };
         let body = head + PANELS.iter().sum::<f64>() + 2.0 * GAP + 46.0;
         let (mut canvas, body) = page::open(&self.caption, &self.subtitle(&edges), theme, body);
 

@@ -83,7 +83,10 @@ pub fn run(args: Args) -> Result<u8> {
     for path in files {
         let name = path.display().to_string();
         let bytes = world::read(path)?;
-        notes.extend(near_columns(&bytes));
+        // At once: such a column may be why nothing can be found.
+        for note in near_columns(&bytes) {
+            world::note(output.quiet, &format!("note: {note}"));
+        }
         let name = if name == "-" { "standard input" } else { &name };
         tables.push(Table::read(name, Cursor::new(bytes)).with_context(|| format!("`{name}`"))?);
     }

@@ -59,10 +59,14 @@ pub fn run(args: Args) -> Result<u8> {
         world::note(args.output.quiet, &format!("note: {note}"));
     }
     if summary.uncalibrated > 0 {
-        let text = "of a type or a batch that was never measured, or whose n or k is no multiple of 32: bands are wide there";
+        let text =
+            "of a type or a batch that was never measured, or whose n or k is no multiple of 32: bands are wide there";
         world::note(args.output.quiet, &format!("note: {} {text}", world::counted(summary.uncalibrated, "row")));
     }
-    world::note(args.output.quiet, &format!("{}, {} not predicted", world::counted(summary.rows, "row"), summary.errors));
+    world::note(
+        args.output.quiet,
+        &format!("{}, {} not predicted", world::counted(summary.rows, "row"), summary.errors),
+    );
     Ok(if summary.errors > 0 { EXIT_CHECK } else { EXIT_OK })
 }
 
@@ -70,7 +74,9 @@ pub fn run(args: Args) -> Result<u8> {
 pub fn near_columns(table: &[u8]) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table);
     let near = reader.byte_headers().map(nearly_known).unwrap_or_default();
-    near.into_iter().map(|(column, meant)| format!("nothing reads the column `{column}`; did you mean `{meant}`?")).collect()
+    near.into_iter()
+        .map(|(column, meant)| format!("nothing reads the column `{column}`; did you mean `{meant}`?"))
+        .collect()
 }
 
 /// That `--gpu` stands for other GPUs that rows name; nothing where it does not.

@@ -190,7 +190,13 @@ impl<'a> Legend<'a> {
 const SWATCH: f64 = 38.0;
 
 /// The kernel of each size as a strip of shades, named where there is room, and below it which shade is which kernel.
-pub(super) fn strip(canvas: &mut Canvas, runs: &[Run], legend: &Legend, rows: &[Vec<(Option<usize>, &str)>], at: Point) {
+pub(super) fn strip(
+    canvas: &mut Canvas,
+    runs: &[Run],
+    legend: &Legend,
+    rows: &[Vec<(Option<usize>, &str)>],
+    at: Point,
+) {
     let palette = canvas.palette;
     let (left, top) = at;
     canvas.text((left - 9.0, top + STRIP / 2.0), "Kernel", Type::new(11.0, palette.muted).align(Align::End));

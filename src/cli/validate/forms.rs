@@ -168,9 +168,8 @@ pub fn json_text(validation: &Validation, groups: &[Group]) -> String {
         })
         .collect();
     let left_out = validation.left_out.iter();
-    let left_out: Vec<Value> = left_out
-        .map(|(reason, left)| json!({ "reason": reason, "rows": left.rows, "first": left.first }))
-        .collect();
+    let left_out: Vec<Value> =
+        left_out.map(|(reason, left)| json!({ "reason": reason, "rows": left.rows, "first": left.first })).collect();
     let whole = json!({
         "schema": "wavecast.validation/1",
         "rows": validation.rows,

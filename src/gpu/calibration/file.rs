@@ -134,11 +134,12 @@ impl CalibrationFile {
         }
         // Constants of a few rows move the estimate, not the spread, which is still that of whoever was measured.
         let unmeasured = own.is_some_and(|o| o.measured_band == Some(false));
-        let band_of = |get: fn(&OwnConstants) -> Option<Band>| {
+        let band_of = |get: fn(&OwnConstants) -> Option<Band>, of: &ConstantsOf| {
             let whose = family.filter(|f| get(&f.constants).is_some()).map(|f| format!("the {} family", f.name));
-            (unmeasured && own.and_then(get).is_none()).then(|| whose.unwrap_or_else(|| "GPUs that nobody measured".into()))
+            (unmeasured && *of == ConstantsOf::Gpu && own.and_then(get).is_none())
+                .then(|| whose.unwrap_or_else(|| "GPUs that nobody measured".into()))
         };
-        let (band_of, band_sgemm_of) = (band_of(|o| o.band), band_of(|o| o.band_sgemm));
+        let (band_of, band_sgemm_of) = (band_of(|o| o.band, &of), band_of(|o| o.band_sgemm, &of_sgemm));
         let (tensor_band, sgemm_band) = (band(|o| o.band, &of), band(|o| o.band_sgemm, &of_sgemm));
         Ok(Calibration {
             constants,

@@ -31,7 +31,9 @@ impl Columns {
     pub fn new(header: &csv::ByteRecord) -> Result<Self, HeaderError> {
         let mut columns = Self([None; COLUMNS.len()]);
         for (place, name) in header.iter().enumerate() {
-            let Some(known) = COLUMNS.iter().position(|column| name.trim_ascii() == column.as_bytes()) else { continue };
+            let Some(known) = COLUMNS.iter().position(|column| name.trim_ascii() == column.as_bytes()) else {
+                continue;
+            };
             if let Some(first) = columns.0[known].replace(place) {
                 return Err(HeaderError::Twice { column: COLUMNS[known], first: first + 1, second: place + 1 });
             }
@@ -69,7 +71,8 @@ mod tests {
         let twice = ByteRecord::from(vec!["op", "dtype", "m", "n", "k", " m "]);
         let error = Columns::new(&twice).unwrap_err().to_string();
         assert!(error.starts_with("column `m` stands at places 3 and 6"), "{error}");
-        let others = ByteRecord::from(vec!["op", "dtype", "m", "n", "k", "remark", "remark", "Timing", "mesured_us", "low_us"]);
+        let others =
+            ByteRecord::from(vec!["op", "dtype", "m", "n", "k", "remark", "remark", "Timing", "mesured_us", "low_us"]);
         assert!(Columns::new(&others).is_ok());
         let near = nearly_known(&others);
         assert_eq!(near, [("Timing".to_owned(), "timing"), ("mesured_us".to_owned(), "measured_us")]);
