@@ -160,6 +160,7 @@ mod tests {
         assert!(sizes.iter().all(|size| (45..=90).contains(size)), "{sizes:?}");
         assert_eq!(Board::thinned(&boards[0].rows, 100).len(), 100);
         fs::write(&path, "gpu,op,dtype,m,n\n").unwrap();
-        assert!(read(std::slice::from_ref(&path), &catalog).unwrap_err().to_string().contains("no column `k`"));
+        let lacking = read(std::slice::from_ref(&path), &catalog).unwrap_err();
+        assert!(format!("{lacking:#}").contains("no column `k`"), "{lacking:#}");
     }
 }

@@ -254,6 +254,8 @@ fn a_small_copy_waits_for_its_start_and_a_pass_is_added_up() {
     let row = place.out(&["softmax", "--rows", "1", "--cols", "128", "--gpu", "h100-sxm5-80gb"]);
     assert!(row.contains("1 row"), "{row}");
     assert!(!row.contains("1 rows"), "{row}");
+    let block = place.out(&["kernel", "--grid", "4", "--block", "1", "--regs", "16", "--gpu", "h100-sxm5-80gb"]);
+    assert!(block.contains("blocks of 1 thread") && !block.contains("1 threads"), "{block}");
 
     let product = ["gemm", "4096", "4096", "4096", "--gpu", "h100-sxm5-80gb", "--dtype", "fp8", "--quantise"];
     let both = place.out(&[&product[..], &["--format", "json"]].concat());
