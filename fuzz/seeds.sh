@@ -72,7 +72,7 @@ printf '%s\n' gpu,op,dtype,batch,m,n,k,rows,cols,heads_q,heads_kv,seq_q,seq_kv,h
 printf 'C%s\n' source,gpu,op,dtype,batch,m,n,k,timing,measured_us,notes lab,,gemm,bf16,,4096,4096,4096,device,170,weight_copies=6 \
     ,,bmm,fp32,64,512,512,64,launch,60, ,,gemm,fp8,,16,16384,8192,device,1e9, | sed '2,$s/^C//' | seed calibrate rows
 # A target that builds its values from bytes starts from bytes.
-for target in kernel gemm; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
+for target in kernel gemm operations; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 
 mkdir -p dictionaries
 {

@@ -23,7 +23,7 @@ pub use write::{WholeError, whole};
 use crate::{
     gpu::{Band, Catalog, DataKind, Gpu},
     op::gemm::PrecisionError,
-    units::significant,
+    units::{plural, significant},
 };
 use model::Model;
 use rows::{Row, usable};
@@ -63,7 +63,7 @@ pub enum CalibrateError {
         gpu: String,
     },
     /// Nothing is determined.
-    #[error("no constant of {gpu} follows from {rows} rows:\n{}", .why.join("\n"))]
+    #[error("no constant of {gpu} follows from {}:\n{}", plural(*.rows as u64, "row"), .why.join("\n"))]
     Undetermined {
         /// Name of the GPU.
         gpu: String,
@@ -97,6 +97,17 @@ pub enum CalibrateError {
         given: String,
         /// That of the datasheet.
         datasheet: String,
+    },
+    /// A rate of a type that the model has no constant for.
+    #[error(
+        "{rate} of {data}: a GPU file holds one sustained share for all types of the tensor cores, that of bf16 and fp16; give a \
+         rate of one of these (`validate` shows how well it fits measured {data} products)"
+    )]
+    OneType {
+        /// The type.
+        data: &'static str,
+        /// The rate.
+        rate: String,
     },
     /// Two rates for one constant.
     #[error("two of the given rates set {constant}; give one")]
@@ -205,8 +216,9 @@ pub fn calibrate(catalog: &Catalog, request: &Request) -> Result<Calibrated, Cal
     let held: Vec<Constant> = given.iter().map(|one| one.constant).chain([Constant::SustainedVector]).collect();
     let (rows, left_out, mut notes) = usable(tables, catalog, gpu, any_gpu);
     if rows.is_empty() && !tables.is_empty() {
-        let why =
-            left_out.first().map_or("the tables have no rows".into(), |l| format!("{} rows: {}", l.rows, l.reason));
+        let why = left_out
+            .first()
+            .map_or("the tables have no rows".into(), |l| format!("{}: {}", plural(l.rows, "row"), l.reason));
         return Err(CalibrateError::NoRows { why, gpu: gpu.name.clone() });
     }
     let model = Model { catalog, gpu, rows: &rows };

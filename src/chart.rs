@@ -40,7 +40,9 @@ pub use side_by_side::{KernelBars, SideBySide, TimeBar};
 pub use sweep::{MOST_SERIES, Sweep, SweepSample, SweepSeries};
 pub use tail::{Tail, TailSample};
 pub use terms::{KernelTerms, TimeBreakdown};
-pub use validation::{ErrorBin, ErrorBySize, ErrorSeries, MOST_PANELS, Scatter, ScatterPoint, ScatterSeries};
+pub use validation::{
+    ErrorBin, ErrorBySize, ErrorSeries, FEWEST_OF_BAND, MOST_PANELS, Scatter, ScatterPoint, ScatterSeries,
+};
 
 /// Words around a figure.
 #[derive(Clone, Debug, Default, PartialEq)]

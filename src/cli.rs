@@ -15,6 +15,7 @@ mod input;
 mod kernel;
 mod moe;
 mod occupancy;
+mod operation;
 mod pool;
 mod predict;
 mod rowwise;
@@ -25,9 +26,12 @@ mod table;
 mod validate;
 mod world;
 
-use std::process::ExitCode;
+use std::{error::Error, num::ParseIntError, process::ExitCode};
 
-use clap::{Arg, Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{
+    Arg, Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand,
+    error::{ContextKind, ErrorKind},
+};
 
 /// Everything was done and no requested check failed.
 pub const EXIT_OK: u8 = 0;
@@ -105,11 +109,27 @@ fn takes_negative(option: Arg) -> Arg {
     option.allow_negative_numbers(takes)
 }
 
+/// The same refusal with words for a person where a count is none: its parser says "invalid digit found in string".
+fn in_words(error: clap::Error) -> clap::Error {
+    let count = error.source().is_some_and(|source| source.is::<ParseIntError>());
+    let (option, value) = (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue));
+    let (true, Some(option), Some(value)) = (count, option, value) else { return error };
+    let example = match value.to_string().parse::<f64>() {
+        Ok(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => number as u64,
+        _ => 4096,
+    };
+    let text = format!(
+        "invalid value '{value}' for '{option}': write a whole number in digits, such as {example}\n\n\
+         For more information, try '--help'.\n"
+    );
+    clap::Error::raw(ErrorKind::ValueValidation, text)
+}
+
 fn parsed() -> Result<Cli, clap::Error> {
     fn every_option(command: ClapCommand) -> ClapCommand {
         command.mut_args(takes_negative).mut_subcommands(every_option)
     }
-    Cli::from_arg_matches(&every_option(Cli::command()).try_get_matches()?)
+    Cli::from_arg_matches(&every_option(Cli::command()).try_get_matches().map_err(in_words)?)
 }
 
 /// Runs the program on the process's arguments.

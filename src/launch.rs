@@ -8,7 +8,7 @@ use crate::{
         cluster::{ClusterError, clusters},
         occupancy,
     },
-    units::Flops,
+    units::{Flops, plural, short},
 };
 
 /// Most blocks in the x dimension of a grid; y and z allow 65,535 each, so totals stay below 2^63.
@@ -173,7 +173,7 @@ fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
         ("traffic.shared.write_efficiency", traffic.shared.write_efficiency),
     ] {
         if !(share > 0.0 && share <= 1.0) {
-            return bad(field, share.to_string(), "above 0 and at most 1 (bytes used / bytes moved)");
+            return bad(field, short(share, 6), "above 0 and at most 1 (bytes used / bytes moved)");
         }
     }
     let concurrency = &kernel.concurrency;
@@ -184,7 +184,7 @@ fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
         ("warp_instructions", kernel.warp_instructions.unwrap_or(0.0), 0.0),
     ] {
         if !(number >= least && number.is_finite()) {
-            return bad(field, number.to_string(), &format!("a finite number of at least {least}"));
+            return bad(field, short(number, 6), &format!("a finite number of at least {least}"));
         }
     }
     let totals = [
@@ -196,7 +196,7 @@ fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
     for (field, total) in totals {
         // 1e24 operations or bytes are years on any GPU; beyond it sums would overflow.
         if !(0.0..=1e24).contains(&total) {
-            return bad(field, format!("{total:e}"), "at most 1e24");
+            return bad(field, short(total, 6), "at most 1e24");
         }
     }
     Ok(())
@@ -206,17 +206,26 @@ fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {
 pub(crate) fn why_not(limits: &Limits, asked: &Resources, found: &Occupancy) -> (String, String) {
     let threads = asked.threads_per_block;
     match found.limiters().iter().next() {
-        Some(Resource::Warps) => (
-            format!("{threads} threads per block"),
-            format!("the largest block is {} threads", limits.max_threads_per_block()),
-        ),
+        Some(Resource::Warps) => {
+            let (largest, warps) = (limits.max_threads_per_block(), limits.max_warps());
+            let held = warps.saturating_mul(limits.warp_size());
+            let cure = if threads > largest || held >= threads {
+                format!("the largest block is {}", plural(largest.into(), "thread"))
+            } else {
+                format!("an SM holds {} of {} threads at once", plural(warps.into(), "warp"), limits.warp_size())
+            };
+            (format!("{} per block", plural(threads.into(), "thread")), cure)
+        }
         Some(Resource::Registers) => {
             let registers = asked.registers_per_thread;
             // Judged by registers alone: another resource may forbid the block as well.
             let alone = Resources { static_shared: 0, dynamic_shared: 0, ..*asked };
             let cure = match advice::largest_block(limits, &alone) {
                 Some(block) => {
-                    format!("with {registers} registers per thread the largest legal block is {block} threads")
+                    format!(
+                        "with {registers} registers per thread the largest legal block is {}",
+                        plural(block.into(), "thread")
+                    )
                 }
                 None => format!("a thread holds at most {} registers", limits.max_registers_per_thread()),
             };

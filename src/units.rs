@@ -5,7 +5,7 @@
 mod number;
 mod parse;
 
-pub use number::{counted, decimal, grouped, significant, times};
+pub use number::{counted, decimal, grouped, plural, short, significant, times};
 pub use parse::UnitError;
 
 /// Defines one quantity: its text units (with their size in base units), parsing, printing and same-type arithmetic.

@@ -129,6 +129,39 @@ pub struct Group {
     pub fitted: Fitted,
 }
 
+/// Rows left out for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many.
+    pub rows: u64,
+    /// Table and line of the first few, such as `times.csv:7`.
+    pub first: Vec<String>,
+}
+
+/// Rows of one reason that are named.
+const NAMED: usize = 3;
+
+impl std::fmt::Display for LeftOut {
+    /// "2 (times.csv:7, 9)".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (", self.rows)?;
+        let mut last = None;
+        for place in &self.first {
+            let (table, line) = place.rsplit_once(':').unwrap_or_default();
+            match last {
+                Some(before) if before == table => write!(f, ", {line}")?,
+                Some(_) => write!(f, ", {place}")?,
+                None => f.write_str(place)?,
+            }
+            last = Some(table);
+        }
+        match self.rows.saturating_sub(self.first.len() as u64) {
+            0 => f.write_str(")"),
+            more => write!(f, " and {more} more)"),
+        }
+    }
+}
+
 /// Rows read so far.
 #[derive(Debug, Default)]
 pub struct Validation {
@@ -136,8 +169,8 @@ pub struct Validation {
     groups: BTreeMap<Vec<(u8, String)>, Vec<Case>>,
     /// Rows read.
     pub rows: u64,
-    /// Reasons why rows were left out, with their numbers.
-    pub left_out: BTreeMap<String, u64>,
+    /// Rows that were left out, by their reason.
+    pub left_out: BTreeMap<String, LeftOut>,
     /// Names of the GPUs of the rows that were compared.
     pub gpus: BTreeSet<String>,
     /// Their sources, as far as named.
@@ -151,22 +184,31 @@ impl Validation {
     }
 
     /// Predicts the rows of a table and adds them to their groups. Rows that cannot be predicted or were not measured
-    /// are counted with their reason.
+    /// are counted with their reason, for which `name` stands for the table.
     ///
     /// # Errors
     /// The table lacks a column that every row needs, or cannot be read.
-    pub fn add(&mut self, table: impl Read, predictor: &mut Predictor) -> Result<(), TableError> {
+    pub fn add(&mut self, name: &str, table: impl Read, predictor: &mut Predictor) -> Result<(), TableError> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table);
         let header = reader.byte_headers().map_err(TableError::Read)?.clone();
-        let columns = Columns::new(&header).map_err(TableError::Column)?;
+        let columns = Columns::new(&header)?;
         let mut record = csv::ByteRecord::new();
         while reader.read_byte_record(&mut record).map_err(TableError::Read)? {
             self.rows += 1;
             if let Err(reason) = self.row(&columns, &record, predictor) {
-                *self.left_out.entry(reason).or_default() += 1;
+                let left = self.left_out.entry(reason).or_default();
+                left.rows += 1;
+                if left.first.len() < NAMED {
+                    left.first.push(format!("{name}:{}", record.position().map_or(0, csv::Position::line)));
+                }
             }
         }
         Ok(())
+    }
+
+    /// Rows that were left out, for any reason.
+    pub fn left_out_rows(&self) -> u64 {
+        self.left_out.values().map(|left| left.rows).sum()
     }
 
     fn row(&mut self, columns: &Columns, record: &csv::ByteRecord, predictor: &mut Predictor) -> Result<(), String> {

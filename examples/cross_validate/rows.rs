@@ -73,10 +73,7 @@ pub fn read(files: &[PathBuf], catalog: &Catalog) -> Result<(Vec<Board>, BTreeMa
         let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes.as_slice());
         let header = reader.byte_headers().with_context(|| format!("{} has no header", path.display()))?.clone();
-        let columns = match Columns::new(&header) {
-            Ok(columns) => columns,
-            Err(column) => bail!("{} has no column `{column}`; op, dtype, m, n and k are needed", path.display()),
-        };
+        let columns = Columns::new(&header).with_context(|| path.display().to_string())?;
         for record in reader.byte_records() {
             let record = record.with_context(|| format!("{} is no CSV", path.display()))?;
             if let Err(reason) = add(&columns, &record, catalog, &mut boards) {
@@ -163,6 +160,7 @@ mod tests {
         assert!(sizes.iter().all(|size| (45..=90).contains(size)), "{sizes:?}");
         assert_eq!(Board::thinned(&boards[0].rows, 100).len(), 100);
         fs::write(&path, "gpu,op,dtype,m,n\n").unwrap();
-        assert!(read(std::slice::from_ref(&path), &catalog).unwrap_err().to_string().contains("no column `k`"));
+        let lacking = read(std::slice::from_ref(&path), &catalog).unwrap_err();
+        assert!(format!("{lacking:#}").contains("no column `k`"), "{lacking:#}");
     }
 }

@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
         Err(error) => drop(said(error)),
     }
     let mut validation = Validation::new(&Key::ALL);
-    match validation.add(bytes, &mut Predictor::new(&CATALOG, None)) {
+    match validation.add("fuzz.csv", bytes, &mut Predictor::new(&CATALOG, None)) {
         Ok(()) => {
             for group in validation.groups() {
                 assert!(group.rows > 0);

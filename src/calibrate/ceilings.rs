@@ -37,6 +37,9 @@ const BEYOND: f64 = 1.2;
 /// The same below it.
 const BELOW: f64 = 0.02;
 
+/// Types whose rate on tensor cores is that of the sustained share, which a GPU has one of: those that it was fitted to.
+const SPEAKS_FOR_ALL: [DataType; 3] = [DataType::Bf16, DataType::Fp16, DataType::Fp32];
+
 /// The product that streams: 2 GiB of weights in 16 bits, so that L2 and the fixed cost are nothing beside it.
 const STREAM: (u64, u64, u64) = (16, 32_768, 32_768);
 /// The product that computes: so large that the last wave is little of it.
@@ -98,6 +101,9 @@ fn product(
     let peak = gpu.peak(precision.pipe).unwrap_or(FlopsPerSecond::ZERO);
     plausible(&precision.pipe.label(), rate.get(), peak.get(), [rate.to_string(), peak.to_string()])?;
     let constant = match precision.pipe {
+        Pipe::Tensor { .. } if !SPEAKS_FOR_ALL.contains(&data) => {
+            return Err(CalibrateError::OneType { data: data.name(), rate: rate.to_string() });
+        }
         Pipe::Tensor { .. } => Constant::SustainedTensor,
         Pipe::Vector(_) | Pipe::Special => Constant::SustainedSgemm,
     };

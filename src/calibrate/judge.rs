@@ -13,7 +13,7 @@ use super::{
 use crate::{
     gpu::Gpu,
     op::table::Timing,
-    units::{Seconds, significant},
+    units::{Seconds, plural, significant},
     validate::{Score, quantile},
 };
 
@@ -216,23 +216,23 @@ pub(super) fn notes(rows: &[Row], constants: &[Found], counts: impl Fn(&Row) -> 
     for found in constants {
         if let (true, Origin::Rows, Some(evidence)) = (found.constant.of_table(), &found.origin, &found.evidence) {
             let (name, value) = (found.constant.name(), printed(found.constant, found.after));
-            let rows = evidence.rows;
+            let rows = plural(evidence.rows as u64, "row");
             notes.push(format!(
-                "{name} rows is {value} (from {rows} rows): a figure of how the table was measured, no constant of the GPU"
+                "{name} rows is {value} (from {rows}): a figure of how the table was measured, no constant of the GPU"
             ));
         }
     }
     let cold = rows.iter().filter(|row| row.assumed_cold).count();
     if cold > 0 {
-        let text = "do not say what was in L2: weights are taken to come from DRAM, activations to be in L2; where a benchmark \
+        let text = "nothing says what was in L2: weights are taken to come from DRAM, activations to be in L2; where a benchmark \
                     repeats one call write weight_copies=1 into the notes, where N copies of B take turns weight_copies=N";
-        notes.push(format!("{cold} rows {text}"));
+        notes.push(format!("{}: {text}", plural(cold as u64, "row")));
     }
     let aside = rows.iter().filter(|row| !counts(row)).count();
     if aside > 0 {
         let text = "of types or shapes that the model was never compared with (not 16 bits or FP32, or n or k no multiple \
-                    of 32): scored, but they set no constant beside the others";
-        notes.push(format!("{aside} rows {text}"));
+                    of 32): scored, but without a say in the constants beside the others";
+        notes.push(format!("{} {text}", plural(aside as u64, "row")));
     }
     if !rows.is_empty() {
         for (tensor, text) in [

@@ -11,7 +11,7 @@ use crate::{
     op::{
         batch::TableError,
         predict::Predictor,
-        table::{Columns, Request, Timing},
+        table::{Columns, HeaderError, Request, Timing},
     },
     units::significant,
 };
@@ -32,9 +32,9 @@ impl Table {
     pub fn read(name: &str, input: impl Read) -> Result<Self, TableError> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.byte_headers().map_err(TableError::Read)?;
-        let columns = Columns::new(header).map_err(TableError::Column)?;
+        let columns = Columns::new(header)?;
         if !header.iter().any(|column| column.trim_ascii() == b"measured_us") {
-            return Err(TableError::Column("measured_us"));
+            return Err(HeaderError::Absent("measured_us").into());
         }
         let records = reader.byte_records().collect::<Result<_, _>>().map_err(TableError::Read)?;
         Ok(Self { name: name.into(), columns, records })

@@ -45,7 +45,7 @@ impl Calibrated {
             }
         }
         let replaced = |key: &str| {
-            matches!(key, "data" | "source")
+            matches!(key, "data" | "source" | "measured_band")
                 || self.constants.iter().any(|found| found.constant.name() == key)
                 || (key == "band" && self.band.is_some())
                 || (key == "band_sgemm" && self.band_sgemm.is_some())
@@ -60,6 +60,9 @@ impl Calibrated {
                 text += "# 10th, 90th percentile of measured / predicted of these very rows (in sample)\n";
                 text += &format!("{key} = {{ low = [{}], high = [{}] }}\n", list(low), list(high));
             }
+        }
+        if self.band.is_none() || self.band_sgemm.is_none() {
+            text += "measured_band = false         # too few rows for a spread; a band that is absent here is the family's\n";
         }
         text += &format!("data = {}\n", Value::from(data));
         let stays = |found: &Found| own.contains_key(found.constant.name()) && !found.determined();

@@ -22,7 +22,7 @@ use crate::{
     roofline::{self, Point, roofline},
     schedule::schedule,
     time::{self, Timing, estimate},
-    units::{decimal, grouped, significant},
+    units::{decimal, grouped, plural, significant},
 };
 
 /// The caption of a figure about one GPU: its name, the what-ifs, and what the figure assumes.
@@ -242,9 +242,9 @@ pub fn occupancy_figure(
     };
     let what_ifs = changes.iter().map(|c| format!("what-if: {c}"));
     let setting = format!(
-        "{} threads, {} registers, {} KiB shared memory per block",
-        resources.threads_per_block,
-        resources.registers_per_thread,
+        "{}, {}, {} KiB shared memory per block",
+        plural(resources.threads_per_block.into(), "thread"),
+        plural(resources.registers_per_thread.into(), "register"),
         significant(f64::from(resources.shared()) / 1024.0, 4)
     );
     Some(OccupancyPanels {

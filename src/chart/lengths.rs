@@ -16,6 +16,8 @@ pub struct LengthLine {
     pub label: String,
     /// What a kernel that it decides over is called; absent for the whole.
     pub bound: Option<Bound>,
+    /// Whether it is the second kind of its bound, which has dashes and hollow markers.
+    pub second: bool,
     /// Time in microseconds at each length; 0 where the term is absent.
     pub times_us: Vec<f64>,
 }
@@ -47,16 +49,16 @@ const APART: f64 = 110.0;
 /// Decades below the longest time that are drawn; terms below them say nothing.
 const DECADES: i32 = 6;
 
-/// Ink, dashes, marker and whether it is hollow, of the line with this bound that is the `index`-th of its kind.
-fn look(bound: Option<Bound>, index: usize, palette: &Palette) -> (Rgb, Option<&'static str>, Mark, bool) {
-    let (ink, mark) = match bound {
+/// Ink, dashes, marker and whether it is hollow. They follow from what the line is, not from which others are drawn: the
+/// same term looks the same in every figure.
+fn look(line: &LengthLine, palette: &Palette) -> (Rgb, Option<&'static str>, Mark, bool) {
+    let (ink, mark) = match line.bound {
         None => (palette.ink, Mark::Diamond),
         Some(Bound::Math) => (palette.math, Mark::Circle),
         Some(Bound::Memory) => (palette.memory, Mark::Square),
         Some(Bound::Latency) => (palette.latency, Mark::Triangle),
     };
-    let second = index % 2 == 1;
-    (ink, second.then_some("7 4"), mark, second)
+    (ink, line.second.then_some("7 4"), mark, line.second)
 }
 
 impl Lengths {
@@ -122,8 +124,7 @@ impl Lengths {
         }
         // The whole is drawn first: a term that is all of it stays visible on it.
         for (index, (line, points)) in self.lines.iter().zip(&curves).enumerate() {
-            let nth = self.lines[..index].iter().filter(|l| l.bound == line.bound).count();
-            let (ink, dash, mark, hollow) = look(line.bound, nth, &canvas.palette);
+            let (ink, dash, mark, hollow) = look(line, &canvas.palette);
             let width = if line.bound.is_none() { 4 } else { 2 };
             canvas.path(points, Stroke { ink, width, dash });
             around.lines.extend(points.windows(2).map(|w| (w[0], w[1]) as Segment));

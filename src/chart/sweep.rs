@@ -12,7 +12,7 @@ use super::terms::{time, unit};
 use super::{Caption, Chart, Theme, page};
 use crate::units::significant;
 pub(super) use marks::look;
-use marks::{Edges, Run, runs, strip};
+use marks::{Edges, Legend, runs, strip};
 
 /// One product.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,9 +167,12 @@ impl Sweep {
         let runs = runs(&self.series, &x);
         let edges = Edges::of(&runs, width);
         let key = self.key(width);
-        let head = if single { STRIP + ROW + 12.0 } else { ROW * key.len().max(1) as f64 + 8.0 };
+        let legend = Legend::of(&runs);
+        let shades = legend.rows(width);
+        let head =
+            if single { STRIP + ROW * (shades.len() + 1) as f64 + 12.0 } else { ROW * key.len().max(1) as f64 + 8.0 };
         let body = head + PANELS.iter().sum::<f64>() + 2.0 * GAP + 46.0;
-        let (mut canvas, body) = page::open(&self.caption, &self.subtitle(&edges, &runs), theme, body);
+        let (mut canvas, body) = page::open(&self.caption, &self.subtitle(&edges), theme, body);
 
         let mut top = body.y0 + head;
         let panels = PANELS.map(|height| {
@@ -207,7 +210,7 @@ impl Sweep {
         }
         match self.series.first() {
             Some(series) if single => {
-                strip(&mut canvas, &runs, left, body.y0);
+                strip(&mut canvas, &runs, &legend, &shades, (left, body.y0));
                 self.one(&mut canvas, series, &scene);
             }
             _ => self.several(&mut canvas, &key, body.y0, &scene),
@@ -215,7 +218,7 @@ impl Sweep {
         canvas
     }
 
-    fn subtitle(&self, edges: &Edges, runs: &[Run]) -> String {
+    fn subtitle(&self, edges: &Edges) -> String {
         if self.series.len() > 1 {
             let at =
                 self.current.map_or(String::new(), |size| format!(", with the throughput at {} = {size}", self.over));
@@ -230,9 +233,6 @@ impl Sweep {
             parts.push("Dark lines: the most that so many waves of the kernel hold".into());
         }
         parts.push(format!("A wave is {}", self.wave));
-        if !runs.is_empty() && !runs.iter().any(Run::named) {
-            parts.push("The data name the kernels".into());
-        }
         parts.join(". ")
     }
 

@@ -3,7 +3,7 @@
 mod by_size;
 mod scatter;
 
-pub use by_size::{ErrorBin, ErrorBySize, ErrorSeries};
+pub use by_size::{ErrorBin, ErrorBySize, ErrorSeries, FEWEST_OF_BAND};
 pub use scatter::{Scatter, ScatterPoint, ScatterSeries};
 
 use super::{

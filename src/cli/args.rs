@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 
 use super::world;
 use crate::gpu::{Catalog, Gpu, GpuError, Override, split_profile};
@@ -163,6 +166,17 @@ pub enum Format {
     Markdown,
     /// One page for a browser, with charts and a table that sorts
     Html,
+}
+
+impl Format {
+    /// A parser for a command that takes some formats alone, so that its help lists no other; `hidden` ones are taken and not
+    /// listed.
+    pub fn among(listed: &[Self], hidden: &[Self]) -> impl TypedValueParser<Value = Self> {
+        let shown = |format: &Self, hide: bool| Some(format.to_possible_value()?.hide(hide));
+        let listed = listed.iter().filter_map(|format| shown(format, false));
+        let all: Vec<PossibleValue> = listed.chain(hidden.iter().filter_map(|format| shown(format, true))).collect();
+        PossibleValuesParser::new(all).try_map(|word| Self::from_str(&word, false))
+    }
 }
 
 impl OutputArgs {

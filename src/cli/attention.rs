@@ -3,10 +3,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
-use super::{
-    args::{GpuArgs, ReportArgs},
-    show::{self, Outcome},
-};
+use super::operation::{Called, OperationArgs};
 use crate::{
     gpu::DataType,
     op::attention::{Library, Phase, Request, Row, Shape, attention},
@@ -95,23 +92,14 @@ pub struct Args {
     #[command(flatten)]
     shape: ShapeArgs,
     #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
     let (shape, request) = (args.shape.shape().context("the call is refused")?, args.shape.request());
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
-    outcome.assumptions.extend(args.shape.assumptions());
-    for gpu in &gpus {
-        match attention(gpu, &shape, &request) {
-            Ok(found) => outcome.add_attention(found),
-            Err(error) if gpus.len() == 1 => return Err(error).context("the call is refused"),
-            Err(error) => outcome.refused("attention", gpu, error),
-        }
-    }
-    show::finish(outcome, &args.report)
+    let called = Called { name: "attention", what: "the call" };
+    args.operation.run(called, args.shape.assumptions(), &|gpu, outcome| {
+        outcome.add_attention(attention(gpu, &shape, &request)?);
+        Ok(())
+    })
 }

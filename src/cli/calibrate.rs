@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, GpuArgs, OutputArgs, file_of},
+    predict::near_columns,
     world,
 };
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
 };
 
 #[derive(ClapArgs)]
+#[command(mut_arg("format", |format| format.value_parser(Format::among(&[Format::Text, Format::Json], &[]))))]
 pub struct Args {
     /// Tables with measured_us (CSV, `-` for standard input); columns in `docs/cli.md`
     #[arg(value_name = "MEASURED.csv")]
@@ -31,8 +33,8 @@ pub struct Args {
     /// DRAM bandwidth that a copy or STREAM reached, such as "3.0 TB/s"; sets dram_efficiency
     #[arg(long, value_name = "RATE")]
     bandwidth: Option<BytesPerSecond>,
-    /// Rate that large matrix products of a type reached, such as "bf16=800 TFLOP/s"; sets sustained_tensor or, of a type of
-    /// the vector units (fp32), sustained_sgemm
+    /// Rate that large matrix products reached, such as "bf16=800 TFLOP/s": bf16 or fp16 set sustained_tensor, types of the
+    /// vector units (fp32) sustained_sgemm
     #[arg(long, value_name = "TYPE=RATE", value_parser = rate)]
     math: Vec<(DataType, FlopsPerSecond)>,
     /// Result of a roofline benchmark: roofline.json of ERT, roofline.csv of rocprofiler-compute
@@ -67,9 +69,6 @@ pub fn run(args: Args) -> Result<u8> {
     if files.is_empty() && args.bandwidth.is_none() && args.math.is_empty() && args.roofline.is_none() {
         bail!("nothing to calibrate from: give a table of measured times, --bandwidth, --math or --roofline");
     }
-    if !matches!(output.format, Format::Text | Format::Json) {
-        bail!("calibrate writes text (a table of a GPU file) or json");
-    }
     if args.whole && matches!(output.format, Format::Json) {
         bail!("--whole writes a GPU file; leave --format out");
     }
@@ -83,9 +82,13 @@ pub fn run(args: Args) -> Result<u8> {
     let mut tables = Vec::new();
     for path in files {
         let name = path.display().to_string();
-        let bytes = Cursor::new(world::read(path)?);
+        let bytes = world::read(path)?;
+        // At once: such a column may be why nothing can be found.
+        for note in near_columns(&bytes) {
+            world::note(output.quiet, &format!("note: {note}"));
+        }
         let name = if name == "-" { "standard input" } else { &name };
-        tables.push(Table::read(name, bytes).with_context(|| format!("`{name}`"))?);
+        tables.push(Table::read(name, Cursor::new(bytes)).with_context(|| format!("`{name}`"))?);
     }
     let mut ceilings: Vec<Ceiling> = args.bandwidth.map(Ceiling::Bandwidth).into_iter().collect();
     ceilings.extend(args.math.iter().map(|(data, rate)| Ceiling::Product(*data, *rate)));

@@ -1,12 +1,9 @@
 //! `conv`: a convolution by its sizes.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args as ClapArgs;
 
-use super::{
-    args::{GpuArgs, ReportArgs},
-    show::{self, Outcome},
-};
+use super::operation::{Called, OperationArgs};
 use crate::{
     gpu::{DataKind, DataType},
     op::{
@@ -66,9 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "random|uninitialised", default_value = "random")]
     operands: DataKind,
     #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 impl Args {
@@ -93,24 +88,18 @@ impl Args {
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
     let request = args.request();
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
+    let mut assumptions = Vec::new();
     if request.reuse == Reuse::ColdWeights {
-        let text = "the filter comes from DRAM, images are in L2 as far as they fit (--cold, --warm)";
-        outcome.assumptions.push(text.into());
+        assumptions.push("the filter comes from DRAM, images are in L2 as far as they fit (--cold, --warm)".into());
     }
-    for gpu in &gpus {
-        match convolution(gpu, &request) {
-            Ok(found) => outcome.add_operation(found.analysis, &found.of, |kernel| {
-                kernel.tile = found.choice.tile.map(|(height, width)| format!("{height}x{width}"));
-                kernel.splits = Some(found.choice.splits);
-                kernel.choices = found.choices;
-            }),
-            Err(error) if gpus.len() == 1 => return Err(error).context("the convolution is refused"),
-            Err(error) => outcome.refused("conv", gpu, error),
-        }
-    }
-    show::finish(outcome, &args.report)
+    args.operation.run(Called { name: "conv", what: "the convolution" }, assumptions, &|gpu, outcome| {
+        let found = convolution(gpu, &request)?;
+        outcome.add_operation(found.analysis, &found.of, |kernel| {
+            kernel.tile = found.choice.tile.map(|(height, width)| format!("{height}x{width}"));
+            kernel.splits = Some(found.choice.splits);
+            kernel.choices = found.choices;
+        });
+        Ok(())
+    })
 }

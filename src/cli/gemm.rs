@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
 
 use super::{
-    args::{GpuArgs, ReportArgs, tile},
-    show::{self, Outcome},
+    args::tile,
+    operation::{Called, OperationArgs},
 };
 use crate::{
     gpu::{DataKind, DataType, TileSchedule},
@@ -110,8 +110,6 @@ fn schedule(text: &str) -> Result<TileSchedule, String> {
 pub struct Args {
     #[command(flatten)]
     product: ShapeArgs,
-    #[command(flatten)]
-    gpu: GpuArgs,
     /// The tile instead of the fastest one
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = tile)]
     tile: Option<(u32, u32)>,
@@ -122,12 +120,10 @@ pub struct Args {
     #[arg(long)]
     launch_overhead: bool,
     #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
     let (shape, groups) = args.product.products()?;
     let request = Request {
         shape,
@@ -140,30 +136,26 @@ pub fn run(args: Args) -> Result<u8> {
         schedule: args.product.schedule,
         timing: if args.launch_overhead { Timing::Launch } else { Timing::Device },
     };
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
+    let mut assumptions = Vec::new();
     if request.reuse == Reuse::ColdWeights {
         let text = "weights come from DRAM, activations and output are in L2 as far as they fit (--cold, --warm)";
-        outcome.assumptions.push(text.into());
+        assumptions.push(text.into());
     }
     if request.data == DataKind::default() {
-        outcome.assumptions.push("operands of random numbers (--operands)".into());
+        assumptions.push("operands of random numbers (--operands)".into());
     }
-    for gpu in &gpus {
-        match product(gpu, &request) {
-            Ok(found) => {
-                if args.quantise {
-                    match quantisation(gpu, &request, &found.precision)? {
-                        Some(pass) => outcome.add(pass),
-                        None => {
-                            bail!("--quantise is for types narrower than 16 bits; {} is none", request.input.name())
-                        }
-                    }
-                }
-                outcome.add_product(found);
-            }
-            Err(error) if gpus.len() == 1 => return Err(error).context("the product is refused"),
-            Err(error) => outcome.refused("gemm", gpu, error),
+    args.operation.run(Called { name: "gemm", what: "the product" }, assumptions, &|gpu, outcome| {
+        let mut found = product(gpu, &request)?;
+        if args.quantise {
+            let Some(pass) = quantisation(gpu, &request, &found.precision)? else {
+                bail!("--quantise is for types narrower than 16 bits; {} is none", request.input.name());
+            };
+            let both = pass.time.estimate + found.analysis.time.estimate;
+            let text = format!("with the pass that narrows the activations before it: {both}");
+            found.analysis.verdict.findings.insert(0, text);
+            outcome.add(pass);
         }
-    }
-    show::finish(outcome, &args.report)
+        outcome.add_product(found);
+        Ok(())
+    })
 }

@@ -6,8 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
 use super::{
-    args::{GpuArgs, ReportArgs},
-    show::{self, Outcome},
+    operation::{Called, OperationArgs},
     world,
 };
 use crate::{
@@ -42,17 +41,10 @@ pub struct Args {
     #[arg(long = "experts", value_name = "FILE.csv")]
     table: Option<PathBuf>,
     #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
-    if args.table.is_some() && gpus.len() > 1 {
-        bail!("--experts takes one GPU: tiles differ between GPUs");
-    }
     let shape = Shape {
         tokens: args.tokens,
         experts: args.experts,
@@ -62,23 +54,22 @@ pub fn run(args: Args) -> Result<u8> {
         expert_parallel: args.expert_parallel,
     };
     let request = Request { shape, routing: args.routing.clone(), input: args.dtype };
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
-    for gpu in &gpus {
-        match mixture(gpu, &request) {
-            Ok(found) => {
-                if let Some(path) = &args.table {
-                    world::write(path, table(&found.experts).as_bytes())?;
-                }
-                outcome.add_operation(found.analysis, &found.of, |kernel| {
-                    kernel.tile = Some(format!("{}x{}", found.tile.0, found.tile.1));
-                    kernel.choices = found.choices;
-                });
-            }
-            Err(error) if gpus.len() == 1 => return Err(error).context("the mixture of experts is refused"),
-            Err(error) => outcome.refused("moe", gpu, error),
-        }
+    let called = Called { name: "moe", what: "the mixture of experts" };
+    if let Some(path) = &args.table {
+        let catalog = args.operation.gpu.folder.catalog()?;
+        let (gpus, _) = args.operation.gpu.resolve(&catalog)?;
+        let [gpu] = gpus.as_slice() else { bail!("--experts takes one GPU: tiles differ between GPUs") };
+        let found = mixture(gpu, &request).with_context(|| format!("{} is refused", called.what))?;
+        world::write(path, table(&found.experts).as_bytes())?;
     }
-    show::finish(outcome, &args.report)
+    args.operation.run(called, Vec::new(), &|gpu, outcome| {
+        let found = mixture(gpu, &request)?;
+        outcome.add_operation(found.analysis, &found.of, |kernel| {
+            kernel.tile = Some(format!("{}x{}", found.tile.0, found.tile.1));
+            kernel.choices = found.choices;
+        });
+        Ok(())
+    })
 }
 
 /// One row per expert, in their order.

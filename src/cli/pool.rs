@@ -1,12 +1,9 @@
 //! `pool`: a pooling of images by its sizes.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args as ClapArgs;
 
-use super::{
-    args::{GpuArgs, ReportArgs},
-    show::{self, Outcome},
-};
+use super::operation::{Called, OperationArgs};
 use crate::{
     gpu::DataType,
     op::{
@@ -48,14 +45,10 @@ pub struct Args {
     #[arg(long, value_name = "TYPE", default_value = "fp32")]
     dtype: DataType,
     #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
     let shape = Shape {
         batch: args.batch,
         channels: args.channels,
@@ -66,13 +59,8 @@ pub fn run(args: Args) -> Result<u8> {
         kind: args.kind,
         backward: args.backward,
     };
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
-    for gpu in &gpus {
-        match pooling(gpu, &shape, args.dtype) {
-            Ok(found) => outcome.add(found),
-            Err(error) if gpus.len() == 1 => return Err(error).context("the pooling is refused"),
-            Err(error) => outcome.refused("pool", gpu, error),
-        }
-    }
-    show::finish(outcome, &args.report)
+    args.operation.run(Called { name: "pool", what: "the pooling" }, Vec::new(), &|gpu, outcome| {
+        outcome.add(pooling(gpu, &shape, args.dtype)?);
+        Ok(())
+    })
 }

@@ -3,10 +3,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
-use super::{
-    args::{GpuArgs, ReportArgs},
-    show::{self, Outcome},
-};
+use super::operation::{Called, OperationArgs};
 use crate::{
     gpu::{ConstantsOf, DataType, Gpu},
     op::rowwise::{
@@ -15,14 +12,13 @@ use crate::{
         name,
     },
     report::KernelReport,
+    time::Bound,
     units::{Bytes, BytesPerSecond, Seconds},
 };
 
 /// Whose clock stands around the call, and the end of every such command.
 #[derive(ClapArgs)]
 struct Common {
-    #[command(flatten)]
-    gpu: GpuArgs,
     /// Include what the host adds to launches that follow each other in a stream
     #[arg(long, conflicts_with = "stack")]
     launch_overhead: bool,
@@ -33,7 +29,7 @@ struct Common {
     #[arg(long, value_name = "KIND")]
     then: Vec<Kind>,
     #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 #[derive(ClapArgs)]
@@ -104,9 +100,7 @@ pub struct MemcpyArgs {
     #[arg(long, value_name = "WAY", default_value = "d2d")]
     direction: Direction,
     #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
-    report: ReportArgs,
+    operation: OperationArgs,
 }
 
 impl ElementwiseArgs {
@@ -158,51 +152,33 @@ fn rowwise(what: What, args: RowArgs) -> Result<u8> {
 }
 
 fn run(operation: &Operation, common: Common) -> Result<u8> {
-    let catalog = common.gpu.folder.catalog()?;
-    let (gpus, assumptions) = common.gpu.resolve(&catalog)?;
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
-    let result = |gpu: &Gpu| -> Result<_> {
+    let called = Called { name: &name(operation), what: "the operation" };
+    common.operation.run(called, Vec::new(), &|gpu, outcome| {
         let caller = match (&common.stack, common.launch_overhead) {
             (Some(source), _) => Some(Caller::of(source, gpu).context("--stack")?),
             (None, true) => Some(Caller::Stream(gpu.calibration.constants.launch_overhead)),
             (None, false) => None,
         };
-        Ok(analysis(gpu, operation, caller, &common.then)?)
-    };
-    for gpu in &gpus {
-        match result(gpu) {
-            Ok(found) => outcome.add(found),
-            Err(error) if gpus.len() == 1 => return Err(error),
-            Err(error) => outcome.refused(name(operation), gpu, error),
-        }
-    }
-    show::finish(outcome, &common.report)
+        outcome.add(analysis(gpu, operation, caller, &common.then)?);
+        Ok(())
+    })
 }
 
 /// `memcpy`.
 pub fn memcpy(args: MemcpyArgs) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpus, assumptions) = args.gpu.resolve(&catalog)?;
-    let mut outcome = Outcome { assumptions, ..Outcome::default() };
     let bytes = args.bytes.get();
     if !(1.0..=(1_u64 << 40) as f64).contains(&bytes) {
         bail!("{}: a copy moves 1 byte to 1 TiB", args.bytes);
     }
-    for gpu in &gpus {
-        let added = if args.direction == Direction::DeviceToDevice {
+    args.operation.run(Called { name: "memcpy", what: "the copy" }, Vec::new(), &|gpu, outcome| {
+        if args.direction == Direction::DeviceToDevice {
             let operation = Operation::elementwise(Kind::COPY, 1, bytes as u64, DataType::Int8)?;
-            analysis(gpu, &operation, None, &[]).map(|found| outcome.add(found)).map_err(anyhow::Error::from)
+            outcome.add(analysis(gpu, &operation, None, &[])?);
         } else {
-            let found = copy(gpu, bytes, args.direction);
-            found.map(|found| outcome.kernels.push(linked(gpu, &args, &found))).map_err(anyhow::Error::from)
-        };
-        match added {
-            Ok(()) => {}
-            Err(error) if gpus.len() == 1 => return Err(error),
-            Err(error) => outcome.refused("memcpy", gpu, error),
+            outcome.kernels.push(linked(gpu, &args, &copy(gpu, bytes, args.direction)?));
         }
-    }
-    show::finish(outcome, &args.report)
+        Ok(())
+    })
 }
 
 /// A copy over a link has no kernel: its row says what the link does.
@@ -213,9 +189,13 @@ fn linked(gpu: &Gpu, args: &MemcpyArgs, found: &LinkCopy) -> KernelReport {
     report.kernel = format!("memcpy {} {}", args.direction.word(), args.bytes);
     report.calibration = Some(ConstantsOf::Datasheet.to_string());
     (report.time_us, report.low_us, report.high_us) = (micros(found.time), micros(found.low), micros(found.high));
-    report.bound = Some("memory".into());
-    report.bound_resource = Some(found.link.clone());
-    report.verdict = Some(format!("memory-bound ({})", found.link));
+    let (bound, resource) = match found.bound() {
+        Bound::Latency => ("latency", "start of the copy engine"),
+        _ => ("memory", &*found.link),
+    };
+    report.bound = Some(bound.into());
+    report.bound_resource = Some(resource.into());
+    report.verdict = Some(format!("{bound}-bound ({resource})"));
     report.findings = vec![format!(
         "{reached} of the {} of one direction; the copy engine starts in {}",
         BytesPerSecond(found.rate),

@@ -16,7 +16,7 @@ use clap::{
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, GpuArgs, OutputArgs},
-    predict::fixed,
+    predict::{fixed, near_columns, overridden},
     show::{NamedChart, write_files},
     world,
 };
@@ -84,16 +84,20 @@ pub fn compared(files: &[PathBuf], by: &[Key], gpu: &GpuArgs, quiet: bool) -> Re
     let mut predictor = Predictor::new(&catalog, fixed);
     let mut validation = Validation::new(by);
     for file in files {
-        let table = Cursor::new(world::read(file)?);
-        validation.add(table, &mut predictor).with_context(|| format!("`{}`", file.display()))?;
+        let table = world::read(file)?;
+        notes.extend(near_columns(&table));
+        let name = file.display().to_string();
+        let name = if name == "-" { "standard input" } else { &name };
+        validation.add(name, Cursor::new(table), &mut predictor).with_context(|| format!("`{name}`"))?;
     }
     notes.append(&mut predictor.assumptions);
+    notes.extend(overridden(&predictor, gpu.gpu.first().map(String::as_str)));
     for note in notes {
         world::note(quiet, &format!("note: {note}"));
     }
     if validation.gpus.is_empty() {
-        let most = validation.left_out.iter().max_by_key(|(_, rows)| **rows);
-        let why = most.map_or("the tables have no rows".into(), |(reason, rows)| format!("{rows} rows: {reason}"));
+        let most = validation.left_out.iter().max_by_key(|(_, left)| left.rows);
+        let why = most.map_or("the tables have no rows".into(), |(reason, left)| format!("{left}: {reason}"));
         bail!("no row can be compared ({why}); the tables need op, dtype, m, n, k and measured_us");
     }
     Ok(validation)

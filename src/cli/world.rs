@@ -74,9 +74,7 @@ pub fn emit(output: Option<&Path>, text: &str) -> Result<()> {
         Some(path) if path != Path::new("-") => write(path, text.as_bytes()),
         _ => {
             let mut stdout = io::stdout().lock();
-            stdout.write_all(text.as_bytes())?;
-            stdout.flush()?;
-            Ok(())
+            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context("standard output cannot be written")
         }
     }
 }
@@ -91,10 +89,7 @@ pub fn note(quiet: bool, text: &str) {
     }
 }
 
-/// `1 block`, `2 blocks`.
-pub fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
+pub use crate::units::plural as counted;
 
 /// Makes the folder for `--out`.
 pub fn folder(path: &Path) -> Result<()> {

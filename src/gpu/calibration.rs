@@ -206,6 +206,10 @@ pub struct Calibration {
     pub band: Band,
     /// Spread of matrix products on vector units.
     pub band_sgemm: Band,
+    /// Whose `band` is, where constants were measured on this GPU and the spread was not.
+    pub band_of: Option<String>,
+    /// The same of `band_sgemm`.
+    pub band_sgemm_of: Option<String>,
     /// Spread of types and shapes that nobody measured.
     pub band_uncalibrated: Band,
     /// Whose sustained shares these are.
@@ -288,6 +292,14 @@ impl Calibration {
         match pipe {
             Pipe::Tensor { .. } => self.as_random().map_or(self.power_droop, |random| random.droop),
             Pipe::Vector(_) | Pipe::Special => self.sgemm_droop,
+        }
+    }
+
+    /// Whose the spread of matrix products is, where it was not measured on this GPU while its constants were.
+    pub fn borrowed_band(&self, pipe: Pipe) -> Option<&str> {
+        match pipe {
+            Pipe::Tensor { .. } => self.band_of.as_deref(),
+            Pipe::Vector(_) | Pipe::Special => self.band_sgemm_of.as_deref(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Ranges of the figures of a GPU file: far beyond any device, and so that no product or ratio of them overflows.
 
 use super::GpuError;
+use crate::units::short;
 
 /// The least that a figure above 0 may be, in base units.
 const LEAST: f64 = 1e-30;
@@ -11,7 +12,7 @@ const MOST: f64 = 1e40;
 fn within(field: &str, figure: Option<f64>, most: f64, rule: &str) -> Result<(), GpuError> {
     match figure {
         Some(figure) if !(LEAST..=most).contains(&figure) => {
-            Err(GpuError::Value { field: field.into(), value: figure.to_string(), rule: rule.into() })
+            Err(GpuError::Value { field: field.into(), value: short(figure, 6), rule: rule.into() })
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use super::{BlockLimits, Occupancy, Resource, Resources, amd, occupancy};
 use crate::{
     gpu::Limits,
-    units::{decimal, grouped},
+    units::{decimal, grouped, plural},
 };
 
 /// The change of one resource that lifts its own limit to one more block, and what the whole then gives.
@@ -109,11 +109,11 @@ pub fn joint_step(limits: &Limits, resources: &Resources, now: &Occupancy) -> Op
             }
             Resource::Warps => {
                 changed.threads_per_block = most;
-                format!("{most} threads per block")
+                format!("{} per block", plural(most.into(), "thread"))
             }
             Resource::Barriers => {
                 changed.barriers = most;
-                format!("{most} barriers per block")
+                format!("{} per block", plural(most.into(), "barrier"))
             }
             Resource::Scalars => {
                 changed.scalar_registers = most;

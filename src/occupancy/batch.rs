@@ -57,10 +57,10 @@ pub enum BatchError {
     #[error("the table has both {} and {}: split it, a table is of NVIDIA or of AMD configurations", REQUIRED[0], amd::REQUIRED[0])]
     TwoDevices,
     /// Not CSV, or not readable.
-    #[error("the table cannot be read: {0}")]
+    #[error("the table cannot be read")]
     Read(#[source] csv::Error),
     /// The results cannot be written.
-    #[error("the results cannot be written: {0}")]
+    #[error("the results cannot be written")]
     Write(#[source] std::io::Error),
 }
 

@@ -16,7 +16,7 @@ pub use model::{Model, Parts, Request};
 pub use report::{Attention, attention};
 pub use row::Row;
 
-use crate::{gpu::DataType, launch::LaunchError, op::gemm::PrecisionError};
+use crate::{gpu::DataType, launch::LaunchError, op::gemm::PrecisionError, units::short};
 
 /// Whether the queries are a whole prompt or the newest token of each sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub enum AttentionError {
         most: u64,
     },
     /// More work than any GPU does in years.
-    #[error("the call is {flop:e} operations; at most 1e24 are taken")]
+    #[error("the call is {} operations; at most 1e24 are taken", short(*.flop, 6))]
     Huge {
         /// Operations.
         flop: f64,

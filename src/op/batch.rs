@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use super::{
     answer::Answer,
     predict::{PredictError, Predictor},
-    table::Columns,
+    table::{Columns, HeaderError},
 };
 use crate::units::significant;
 
@@ -33,16 +33,14 @@ pub const RESULTS: [&str; 17] = [
 /// A table that cannot be used as a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// A required column is absent.
-    #[error(
-        "the table has no column `{0}`; matrix products need op, dtype, m, n and k, and may have gpu, batch, timing and notes"
-    )]
-    Column(&'static str),
+    /// Not the header of such a table.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
     /// Not CSV, or not readable.
-    #[error("the table cannot be read: {0}")]
+    #[error("the table cannot be read")]
     Read(#[source] csv::Error),
     /// The results cannot be written.
-    #[error("the results cannot be written: {0}")]
+    #[error("the results cannot be written")]
     Write(#[source] std::io::Error),
 }
 
@@ -64,7 +62,7 @@ pub struct Summary {
 pub fn batch(input: impl Read, output: impl Write, predictor: &mut Predictor) -> Result<Summary, TableError> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).buffer_capacity(1 << 18).from_reader(input);
     let header = reader.byte_headers().map_err(TableError::Read)?.clone();
-    let columns = Columns::new(&header).map_err(TableError::Column)?;
+    let columns = Columns::new(&header)?;
     let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 18).from_writer(output);
     let results = RESULTS.iter().map(|name| name.as_bytes());
     writer.write_record(header.iter().chain(results)).map_err(unwritten)?;

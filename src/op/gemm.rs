@@ -25,6 +25,8 @@ pub use sweep::{Over, Range, SweepError, sweep};
 pub(crate) use tiles::tile;
 pub use tiles::{SPLITS, Tile, sides};
 
+use crate::units::short;
+
 /// A matrix product by its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -64,7 +66,7 @@ pub enum ShapeError {
         most: usize,
     },
     /// More operations than years of any GPU.
-    #[error("{batch} x {m} x {n} x {k} is {flop:e} operations; at most 1e24 are taken")]
+    #[error("{batch} x {m} x {n} x {k} is {} operations; at most 1e24 are taken", short(*.flop, 6))]
     Huge {
         /// Products.
         batch: u64,

@@ -13,7 +13,7 @@ pub use model::{Model, Parts};
 pub use notes::row;
 pub use report::{Mixture, Request, mixture};
 
-use crate::{launch::LaunchError, op::gemm::PrecisionError};
+use crate::{launch::LaunchError, op::gemm::PrecisionError, units::short};
 
 /// A layer of experts by its sizes: each is up and gate (hidden x 2 inter), an activation, and down (inter x hidden).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub enum MoeError {
         tokens: u64,
     },
     /// No exponent of a power law.
-    #[error("alpha = {alpha}: write a number from 0 (all loads alike) to {most}")]
+    #[error("alpha = {}: write a number from 0 (all loads alike) to {most}", short(*.alpha, 6))]
     Alpha {
         /// As given.
         alpha: f64,

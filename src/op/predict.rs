@@ -115,6 +115,10 @@ pub struct Predictor<'a> {
     known: Vec<Known>,
     /// What open names were taken for, each once.
     pub assumptions: Vec<String>,
+    /// Rows that name another GPU than the one that stands for all.
+    pub overridden: u64,
+    /// Which names mean another GPU than that one.
+    others: HashMap<String, bool>,
 }
 
 struct Known {
@@ -132,7 +136,15 @@ struct Made {
 impl<'a> Predictor<'a> {
     /// A predictor; `fixed` stands for whatever GPU a row names.
     pub fn new(catalog: &'a Catalog, fixed: Option<Gpu>) -> Self {
-        Self { catalog, fixed, names: HashMap::new(), known: Vec::new(), assumptions: Vec::new() }
+        Self {
+            catalog,
+            fixed,
+            names: HashMap::new(),
+            known: Vec::new(),
+            assumptions: Vec::new(),
+            overridden: 0,
+            others: HashMap::new(),
+        }
     }
 
     /// The place of a GPU by the name that a row gives.
@@ -159,11 +171,24 @@ impl<'a> Predictor<'a> {
         Ok(place?)
     }
 
+    /// Whether a row names another GPU than the one that stands for all.
+    fn names_another(&mut self, name: &str) -> bool {
+        let Some(gpu) = self.fixed.as_ref().filter(|_| !name.is_empty()) else { return false };
+        if let Some(known) = self.others.get(name) {
+            return *known;
+        }
+        // A name that nobody knows is another one.
+        let other = !self.catalog.means(name, gpu).unwrap_or(false);
+        self.others.insert(name.to_owned(), other);
+        other
+    }
+
     /// The answer to a row, whatever its operation.
     ///
     /// # Errors
     /// The GPU is not known, or it or the model of the operation does not take what the row asks for.
     pub fn answer(&mut self, row: &Row) -> Result<Answer<'_>, PredictError> {
+        self.overridden += u64::from(self.names_another(row.head().gpu));
         match row {
             Row::Product(request) => Ok(Answer::product(&self.predict(request)?)),
             Row::Call(call) => {

@@ -1,5 +1,9 @@
 //! Rows of tables of operations, as written: the columns of measured times, read into typed requests.
 
+mod header;
+
+pub use header::{HeaderError, nearly_known};
+
 use super::gemm::{LONGEST, Shape, ShapeError};
 use crate::gpu::{DataKind, DataType};
 
@@ -167,22 +171,6 @@ pub type Record = csv::ByteRecord;
 pub struct Columns([Option<usize>; COLUMNS.len()]);
 
 impl Columns {
-    /// The places of the columns in a header; other columns may stand between them.
-    ///
-    /// # Errors
-    /// The first column that no row can do without and that is absent.
-    pub fn new(header: &csv::ByteRecord) -> Result<Self, &'static str> {
-        let find = |name: &&str| header.iter().position(|h| h.trim_ascii() == name.as_bytes());
-        let columns = Self(std::array::from_fn(|i| find(&COLUMNS[i])));
-        // A table without the sizes of products is one of other operations.
-        let others = ["rows", "heads_q", "conv_params"].into_iter().any(|name| columns.place(name).is_some());
-        let needed = if others { &["op", "dtype"][..] } else { &["op", "dtype", "m", "n", "k"] };
-        match needed.iter().copied().find(|name| columns.place(name).is_none()) {
-            Some(missing) => Err(missing),
-            None => Ok(columns),
-        }
-    }
-
     fn place(&self, column: &str) -> Option<usize> {
         self.0[COLUMNS.iter().position(|c| *c == column)?]
     }

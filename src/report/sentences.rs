@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     gpu::Words,
-    units::{Bytes, BytesPerSecond, FlopsPerSecond, grouped},
+    units::{Bytes, BytesPerSecond, FlopsPerSecond, grouped, plural},
 };
 
 /// Terms below this share of the largest are not drawn.
@@ -49,7 +49,7 @@ pub(super) fn occupancy_line(kernel: &KernelReport) -> Option<String> {
         text += &format!("; {} achieved", percent(achieved));
     }
     if let Some(blocks) = kernel.blocks_per_sm {
-        let threads = kernel.threads_per_block.map_or(String::new(), |t| format!(" of {t} threads"));
+        let threads = kernel.threads_per_block.map_or(String::new(), |t| format!(" of {}", plural(t.into(), "thread")));
         text += &format!("; {blocks} {}{threads} per SM", if blocks == 1 { "block" } else { "blocks" });
     }
     if !kernel.limiters.is_empty() {

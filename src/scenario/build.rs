@@ -8,7 +8,7 @@ use super::{
 use crate::{
     kernel::{Access, Concurrency, Kernel, Level, Traffic},
     occupancy::{Carveout, Resources},
-    units::{Bytes, decimal},
+    units::{Bytes, decimal, short},
 };
 
 /// Most blocks in x, y and z of a grid.
@@ -151,7 +151,11 @@ impl KernelSpec {
         let rule = match per {
             Per::Launch => "it must be 0, or at least 1e-9 and at most 1e24".to_owned(),
             _ => {
-                format!("per {}, {total:e} in all; the total must be 0, or at least 1e-9 and at most 1e24", per.word())
+                format!(
+                    "per {}, {} in all; the total must be 0, or at least 1e-9 and at most 1e24",
+                    per.word(),
+                    short(total, 6)
+                )
             }
         };
         Err(self.bad(key, one, rule))

@@ -4,7 +4,7 @@ use std::fmt;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::units::grouped;
+use crate::units::{grouped, short};
 
 /// A scenario, or a kernel built from options, that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -73,10 +73,19 @@ impl fmt::Display for Place {
     }
 }
 
+/// Longest number that is printed as it is: that of a 64-bit count.
+const LONGEST: usize = 20;
+
 impl ScenarioError {
     /// An error of a kernel's option, for now without a place.
     pub(super) fn option(kernel: &str, key: &str, value: impl fmt::Display, rule: impl Into<String>) -> Self {
-        Self::value(format!("kernel `{kernel}`: "), key, value.to_string(), rule.into())
+        let value = value.to_string();
+        // Numbers without an exponent may have hundreds of digits.
+        let value = match value.parse() {
+            Ok(number) if value.len() > LONGEST => short(number, 6),
+            _ => value,
+        };
+        Self::value(format!("kernel `{kernel}`: "), key, value, rule.into())
     }
 
     /// An error of any value, for now without a place.

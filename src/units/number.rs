@@ -17,6 +17,15 @@ pub fn significant(value: f64, digits: usize) -> String {
     decimal(rounded, (digits as i32 - 1 - exponent).max(0) as usize)
 }
 
+/// The same with an exponent where it would have long rows of zeros: from a billion up, and below a millionth.
+pub fn short(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() || (1e-6..1e9).contains(&value.abs()) {
+        return significant(value, digits);
+    }
+    let rounded: f64 = format!("{:.*e}", digits.saturating_sub(1), value).parse().unwrap_or(value);
+    format!("{rounded:e}")
+}
+
 /// `value` with at most `places` decimal places, without trailing zeros.
 pub fn decimal(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
@@ -43,6 +52,11 @@ pub fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// "1 thread", "1024 threads": for numbers that people know without commas.
+pub fn plural(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// "1 block", "2,000 blocks".
@@ -72,7 +86,7 @@ pub(super) fn with_unit(value: f64, units: &[(&str, f64)]) -> String {
         return format!("{} {name}", decimal(value / scale, 2));
     }
     let (name, scale) = decimal_units.iter().rev().find(|u| fits(u)).copied().unwrap_or(decimal_units[0]);
-    format!("{} {name}", significant(value / scale, 4))
+    format!("{} {name}", short(value / scale, 4))
 }
 
 #[cfg(test)]
@@ -86,6 +100,7 @@ mod tests {
         assert_eq!(significant(99.9999, 4), "100");
         assert_eq!(significant(62.5, 6), "62.5");
         assert_eq!(significant(-0.5, 3), "-0.5");
+        assert_eq!([1e300, -1e-300, 123_456_789.0, 0.0].map(|v| short(v, 6)), ["1e300", "-1e-300", "123457000", "0"]);
         assert_eq!(decimal(-0.0001, 2), "0");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(12), "12");

@@ -197,9 +197,10 @@ pub fn confidence(gpu: &Gpu, launch: &Launch, range: Range) -> String {
     };
     match range {
         Range::Overlap => format!("{whose}; range: perfect overlap at datasheet rates to no overlap"),
-        Range::Band { unmeasured: None } => {
-            format!("{whose}; band: four of five measured products lie in it")
-        }
+        Range::Band { unmeasured: None } => match pipe.and_then(|pipe| gpu.calibration.borrowed_band(pipe)) {
+            Some(others) => format!("{whose}; band: that of {others}, not measured on {name}"),
+            None => format!("{whose}; band: four of five measured products lie in it"),
+        },
         Range::Band { unmeasured: Some(why) } => format!("{whose}; band: wide, {why}"),
     }
 }

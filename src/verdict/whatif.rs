@@ -8,7 +8,7 @@ use crate::{
     occupancy::advice,
     schedule::schedule,
     time::{Bound, TimeEstimate, estimate},
-    units::{Bytes, decimal},
+    units::{Bytes, decimal, plural},
 };
 
 /// A change with the gain that the model gives it.
@@ -179,8 +179,8 @@ fn residency(gpu: &Gpu, launch: &Launch, trials: &mut Vec<Trial>) {
         let threads = launch.threads();
         let blocks = (threads / f64::from(best.threads)).ceil().max(1.0) as u64;
         let text = format!(
-            "blocks of {} threads (occupancy {} -> {} %)",
-            best.threads,
+            "blocks of {} (occupancy {} -> {} %)",
+            plural(best.threads.into(), "thread"),
             percent(now.fraction()),
             percent(best.fraction)
         );

@@ -222,7 +222,7 @@ fn what_the_rows_do_not_determine_stays_and_says_what_to_measure() {
     // Nothing at all.
     let none = run(&catalog, &gpu, &rows(&["gemm,bf16,,16,4096,64,device"]), &[]).unwrap_err().to_string();
     assert!(
-        none.starts_with("no constant of H100 SXM5 80 GB follows from 1 rows") && none.contains("measure"),
+        none.starts_with("no constant of H100 SXM5 80 GB follows from 1 row:") && none.contains("measure"),
         "{none}"
     );
 }
@@ -301,12 +301,12 @@ fn measurements_that_cannot_be_are_named() {
     let cold =
         text(run(&catalog, &gpu, &format!("{HEADER}gemm,bf16,,4096,4096,4096,device,170,weight_copies=6\n"), &[]));
     assert!(!cold.contains("weight_copies=1"), "{cold}");
-    assert!(rows(&[1.0]).contains("2 rows do not say what was in L2"));
+    assert!(rows(&[1.0]).contains("2 rows: nothing says what was in L2"));
 
     let cpu = catalog.find("epyc-9654").unwrap().gpu;
     assert!(text(run(&catalog, &cpu, "", &[])).contains("EPYC 9654 is a CPU"));
     let v100 = catalog.find("v100-sxm2-16gb").unwrap().gpu;
     let none = text(run(&catalog, &v100, &format!("{HEADER}gemm,bf16,,64,64,64,device,10\n"), &[]));
-    assert!(none.contains("no row can be used (1 rows: V100 SXM2 16 GB has no BF16 tensor unit"), "{none}");
+    assert!(none.contains("no row can be used (1 row: V100 SXM2 16 GB has no BF16 tensor unit"), "{none}");
     assert!(text(run(&catalog, &gpu, HEADER, &[])).contains("the tables have no rows"));
 }

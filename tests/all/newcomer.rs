@@ -158,3 +158,146 @@ fn names_on_standard_error_move_no_cursor() {
         assert!(said.contains(" [2J") && !said.contains(['\u{1b}', '\u{7}']), "{said:?}");
     }
 }
+
+/// What a command says on standard error, and its exit code.
+fn told(place: &Place, words: &[&str]) -> (Option<i32>, String) {
+    let run = place.run(words);
+    let output = run.get_output();
+    (output.status.code(), text(&output.stderr))
+}
+
+#[test]
+fn what_ifs_that_change_nothing_are_named() {
+    let place = Place::new();
+    let gpu = ["--gpu", "h100-sxm5-80gb", "--set", "latency.dram=9000 cycles", "--set", "sm.count=100"];
+    for operation in [&["gemm", "512", "512", "512"][..], &["softmax", "--rows", "4096", "--cols", "128"]] {
+        let (code, said) = told(&place, &[operation, &gpu].concat());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("note: --set `latency.dram=9000 cycles` leaves the time of"), "{said}");
+        assert!(!said.contains("sm.count"), "{said}");
+        assert_eq!(told(&place, &[operation, &gpu, &["--quiet"]].concat()).1, "");
+    }
+    // The general model of a stream waits for memory.
+    assert_eq!(told(&place, &[&["pool", "1", "1", "8", "8", "8"][..], &gpu[..4]].concat()), (Some(0), String::new()));
+}
+
+#[test]
+fn tables_whose_columns_and_gpus_are_not_what_they_seem() {
+    let place = Place::new();
+    place.file("twice.csv", "gpu,op,dtype,m,n,k,m\nt4,gemm,fp16,1,2,3,4\n");
+    place.file("near.csv", "gpu,op,dtype,m,n,k,Timing,remark,measured_us\nt4,gemm,fp16,64,64,64,launch,x,9\n");
+    place.file(
+        "gpus.csv",
+        "gpu,op,dtype,m,n,k,measured_us\nt4,gemm,fp16,64,64,64,9\nT4,gemm,fp16,1,2,3,\n,gemm,fp16,4,4,4,\n",
+    );
+    for command in [&["predict", "--batch"][..], &["validate"], &["calibrate", "--gpu", "t4"]] {
+        let words = [command, &["twice.csv"]].concat();
+        place.refused(&words, &["column `m` stands at places 4 and 7"]);
+        let (_, said) = told(&place, &[command, &["near.csv"]].concat());
+        assert!(said.contains("note: nothing reads the column `Timing`; did you mean `timing`?"), "{said}");
+        assert!(!said.contains("remark"), "{said}");
+    }
+    let others = |gpu: &str| told(&place, &["predict", "--batch", "gpus.csv", "--gpu", gpu]).1;
+    assert!(others("l4").contains("note: 2 rows name another GPU: --gpu l4 stands for it"), "{}", others("l4"));
+    assert!(!others("t4").contains("another GPU"), "{}", others("t4"));
+    let run = place.run(&["validate", "gpus.csv", "near.csv", "--by", "gpu", "--gpu", "t4"]);
+    let table = text(&run.get_output().stdout);
+    assert!(table.contains("4 rows, 2 left out\n  2 (gpus.csv:3, 4): measured_us is empty\n"), "{table}");
+}
+
+#[test]
+fn numbers_in_messages_are_short_and_counts_are_asked_for_in_words() {
+    let place = Place::new();
+    for (words, says) in [
+        (
+            &["gemm", "1", "1", "1", "--set", "calibration.sustained_tensor=1e-300"][..],
+            "sustained_tensor = 1e-300 must",
+        ),
+        (&["memcpy", "1e-300 B"], "1e-300 B: a copy moves"),
+        (&["elementwise", "add", "--elements", "9", "--load-bytes", "1e300"], "a load of 1e300 bytes"),
+        (&["moe", "8", "8", "2", "64", "64", "--routing", "power:1e300"], "alpha = 1e300"),
+        (&["elementwise", "add", "--elements", "9", "--reads", "1e9"], "in digits, such as 1000000000"),
+        (&["gemm", "1", "1e3", "1"], "'1e3' for '<N>': write a whole number in digits, such as 1000"),
+        (&["attention", "--heads", "3.5"], "'3.5' for '--heads <COUNT>': write a whole number in digits, such as 4096"),
+        (&["gemm", "64", "64", "64", "--set", "limits.max_warps_per_sm=1"], "an SM holds 1 warp of 32 threads at once"),
+        (
+            &["kernel", "--grid", "1", "--block", "64", "--regs", "16", "--set", "limits.max_threads_per_block=1"],
+            "the largest block is 1 thread",
+        ),
+    ] {
+        place.refused(words, &[says]);
+        let (_, said) = told(&place, words);
+        assert!(said.len() < 400, "{said}");
+    }
+    place.refused(&kernel(&["--op", "vector.fp32=1e300 FLOP"]), &["= 1e285 PFLOP: it must"]);
+}
+
+#[test]
+fn help_lists_the_forms_that_a_command_writes() {
+    let place = Place::new();
+    let forms = |command: &str| -> Vec<String> {
+        let help = place.out(&[command, "--help"]);
+        let lines = help.lines().filter_map(|line| line.trim().strip_prefix("- ")?.split_once(':'));
+        lines.map(|(form, _)| form.to_owned()).filter(|form| form != "none").collect()
+    };
+    assert_eq!((forms("predict"), forms("calibrate")), (vec!["csv".into()], vec!["text".into(), "json".into()]));
+    assert!(forms("validate").contains(&"html".to_owned()));
+    place.refused(&["predict", "--batch", "batch.csv", "--format", "html"], &["[possible values: csv]"]);
+}
+
+#[test]
+fn a_small_copy_waits_for_its_start_and_a_pass_is_added_up() {
+    let place = Place::new();
+    let copy = |bytes: &str| place.out(&["memcpy", bytes, "--direction", "h2d", "--gpu", "h100-sxm5-80gb"]);
+    assert!(copy("4 kB").contains("latency-bound (start of the copy engine)"), "{}", copy("4 kB"));
+    assert!(copy("1 GiB").contains("memory-bound (PCIe Gen5 x16)"));
+    let row = place.out(&["softmax", "--rows", "1", "--cols", "128", "--gpu", "h100-sxm5-80gb"]);
+    assert!(row.contains("1 row"), "{row}");
+    assert!(!row.contains("1 rows"), "{row}");
+    let block = place.out(&["kernel", "--grid", "4", "--block", "1", "--regs", "16", "--gpu", "h100-sxm5-80gb"]);
+    assert!(block.contains("blocks of 1 thread") && !block.contains("1 threads"), "{block}");
+
+    let product = ["gemm", "4096", "4096", "4096", "--gpu", "h100-sxm5-80gb", "--dtype", "fp8", "--quantise"];
+    let both = place.out(&[&product[..], &["--format", "json"]].concat());
+    let both: serde_json::Value = serde_json::from_str(&both).unwrap();
+    let time = |place: usize| both["kernels"][place]["time_us"].as_f64().unwrap();
+    let said = both["kernels"][1]["findings"][0].as_str().unwrap();
+    let sum = said.strip_prefix("with the pass that narrows the activations before it: ").unwrap();
+    let sum: f64 = sum.strip_suffix(" us").unwrap().parse().unwrap();
+    assert!((sum / (time(0) + time(1)) - 1.0).abs() < 1e-3, "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named_once() {
+    let place = Place::new();
+    place.file("one.csv", "gpu,op,dtype,m,n,k\nt4,gemm,fp16,1,2,3\n");
+    for words in [&["predict", "--batch", "one.csv"][..], &["occupancy", "--batch", "batch.csv"], &["gpus", "list"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let program = assert_cmd::cargo::cargo_bin("wavecast");
+        let output =
+            std::process::Command::new(program).args(words).current_dir(&place.0).stdout(full).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), said.matches("No space left").count()), (Some(2), 1), "{said}");
+        assert!(said.contains("cannot be written"), "{said}");
+    }
+}
+
+#[test]
+fn a_band_that_was_not_measured_says_whose_it_is() {
+    let place = Place::new();
+    let rates = ["calibrate", "--gpu", "h100-sxm5-80gb", "--bandwidth", "3.0 TB/s", "--whole", "--output", "mine.toml"];
+    place.out(&rates);
+    assert!(text(&place.read("mine.toml")).contains("measured_band = false"));
+    let confidence = |gpu: &str, dtype: &str| -> String {
+        let out = place.out(&["gemm", "4096", "4096", "4096", "--gpu", gpu, "--dtype", dtype, "--format", "json"]);
+        let whole: serde_json::Value = serde_json::from_str(&out).unwrap();
+        whole["kernels"][0]["confidence"].as_str().unwrap().to_owned()
+    };
+    let mine = confidence("mine.toml", "bf16");
+    assert!(mine.ends_with("band: that of the hopper family, not measured on H100 SXM5 80 GB"), "{mine}");
+    for (gpu, dtype) in [("h100-sxm5-80gb", "bf16"), ("mine.toml", "fp32")] {
+        let found = confidence(gpu, dtype);
+        assert!(found.ends_with("band: four of five measured products lie in it"), "{found}");
+    }
+}

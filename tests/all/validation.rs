@@ -95,7 +95,7 @@ fn markdown_and_html_say_the_same_as_the_text() {
     let output = run.get_output();
     let found = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
-    assert!(found.contains("a\\|b\\_\\<c>") && found.contains("2 rows, 1 left out.\n- 1: op"), "{found}");
+    assert!(found.contains("a\\|b\\_\\<c>") && found.contains("2 rows, 1 left out.\n- 1 (few.csv:3): op"), "{found}");
     let page = text(&place.run(&["validate", "few.csv", "--by", "source", "--format", "html"]).get_output().stdout);
     assert!(page.contains("a|b_&lt;c&gt;") && !page.contains("<c>") && page.contains("op `nothing`"), "{page}");
 }

@@ -8,6 +8,7 @@ use crate::{
         estimate::Estimate,
         rowwise::{Kind, Model, ModelError, Operation, OperationError, Regime, What},
     },
+    units::plural,
 };
 
 /// Why there is no figure.
@@ -114,7 +115,7 @@ pub fn rowwise_figure(
             of = format!("constants: {}", estimate.of);
             samples.push(sample(cols as f64, &operation, &estimate));
         }
-        series.push(BandwidthSeries { label: format!("{rows} rows"), samples });
+        series.push(BandwidthSeries { label: plural(*rows, "row"), samples });
     }
     let name = Operation::new(what, 1, 1, data)?.name();
     let title = format!("{name} of {} rows by their length", data.name());

@@ -10,18 +10,18 @@ use crate::{
 /// Lengths per doubling.
 const PER_DOUBLING: u32 = 8;
 
-/// A term: its name, what it decides over, and its place among the parts.
-type TermOf = (&'static str, Option<Bound>, fn(&Parts) -> f64);
+/// A term: its name, what it decides over, whether it is the second one there, and its place among the parts.
+type TermOf = (&'static str, Option<Bound>, bool, fn(&Parts) -> f64);
 
 /// The lines of the figure.
 const LINES: [TermOf; 7] = [
-    ("whole call", None, |p| p.time),
-    ("matrix products", Some(Bound::Math), |p| p.products),
-    ("exponentials", Some(Bound::Math), |p| p.exponentials),
-    ("DRAM", Some(Bound::Memory), |p| p.dram),
-    ("L2", Some(Bound::Memory), |p| p.l2),
-    ("blocks and waiting", Some(Bound::Latency), |p| p.waiting),
-    ("launches", Some(Bound::Latency), |p| p.fixed),
+    ("whole call", None, false, |p| p.time),
+    ("matrix products", Some(Bound::Math), false, |p| p.products),
+    ("exponentials", Some(Bound::Math), true, |p| p.exponentials),
+    ("DRAM", Some(Bound::Memory), false, |p| p.dram),
+    ("L2", Some(Bound::Memory), true, |p| p.l2),
+    ("blocks and waiting", Some(Bound::Latency), false, |p| p.waiting),
+    ("launches", Some(Bound::Latency), true, |p| p.fixed),
 ];
 
 /// Time of a call and its terms from a shortest to a longest sequence. In decode and for chunks the keys grow, else the
@@ -52,12 +52,12 @@ pub fn attention_figure(
     lengths.dedup();
     let mut lines: Vec<LengthLine> = LINES
         .iter()
-        .map(|(label, bound, _)| LengthLine { label: (*label).into(), bound: *bound, times_us: Vec::new() })
+        .map(|&(label, bound, second, _)| LengthLine { label: label.into(), bound, second, times_us: Vec::new() })
         .collect();
     for length in &lengths {
         let seq_q = if keys_alone { shape.seq_q } else { *length };
         let parts = model.parts(&Shape { seq_q, seq_kv: *length, ..shape }.checked()?)?;
-        for (line, (_, _, of)) in lines.iter_mut().zip(LINES) {
+        for (line, (_, _, _, of)) in lines.iter_mut().zip(LINES) {
             line.times_us.push(of(&parts) * 1e6);
         }
     }

@@ -72,7 +72,7 @@ pub fn sweep_figure(request: &SweepRequest) -> Result<Sweep, SweepFigureError> {
         let cut = if splits == 1 { "k is not cut".into() } else { format!("k is cut into {splits} shares") };
         assumptions.push(cut);
     } else if cut {
-        assumptions.push("k/3: k is cut into 3 shares".into());
+        assumptions.push("k/S behind a tile: k is cut into S shares".into());
     }
     let lost = planner.machine().quantisation;
     if lost < 1.0 {

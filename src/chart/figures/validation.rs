@@ -1,8 +1,8 @@
 //! From a validation to figures: the rows as points, and their errors in bins of measured time.
 
 use crate::{
-    chart::{Caption, ErrorBin, ErrorBySize, ErrorSeries, Scatter, ScatterPoint, ScatterSeries},
-    units::grouped,
+    chart::{Caption, ErrorBin, ErrorBySize, ErrorSeries, FEWEST_OF_BAND, Scatter, ScatterPoint, ScatterSeries},
+    units::counted,
     validate::{Case, Fitted, Score, Series, Validation, quantile},
 };
 
@@ -35,7 +35,7 @@ pub fn error_figure(validation: &Validation, series: &[Series], tables: &str) ->
         roofline_mean_pct: fitted(&series.cases, &series.roofline).mape,
         bins: bins(series),
     };
-    let binned = format!("bins of a quarter of a decade, of at least {FEWEST} rows");
+    let binned = format!("bins of a quarter of a decade, of at least {FEWEST_OF_BAND} rows; fewer have no band");
     let roofline = "roofline: t0 + max(FLOP / a, bytes / b), the three constants fitted to all rows of the panel";
     let caption = caption("Error by measured time", validation, series, tables, &[&binned, roofline]);
     ErrorBySize { caption, series: series.iter().map(of).collect() }
@@ -45,10 +45,10 @@ fn caption(title: &str, validation: &Validation, series: &[Series], tables: &str
     let rows: usize = series.iter().map(|s| s.cases.len()).sum();
     let sources: Vec<&str> = validation.sources.iter().map(String::as_str).collect();
     let sources = if sources.is_empty() { String::new() } else { format!(" ({})", sources.join(", ")) };
-    let mut assumptions = vec![format!("{} rows of {tables}{sources}", grouped(rows as u64))];
-    let left_out: u64 = validation.left_out.values().sum();
+    let mut assumptions = vec![format!("{} of {tables}{sources}", counted(rows as u64, "row"))];
+    let left_out = validation.left_out_rows();
     if left_out > 0 {
-        assumptions.push(format!("{} rows left out", grouped(left_out)));
+        assumptions.push(format!("{} left out", counted(left_out, "row")));
     }
     assumptions.push("constants of each GPU, its family or its datasheet".into());
     assumptions.push("contents of L2 and time of the host as each source measured".into());
@@ -67,10 +67,9 @@ fn fitted(cases: &[Case], roofline: &Fitted) -> Score {
 
 /// Bins per decade.
 const PER_DECADE: f64 = 4.0;
-/// Fewest rows of a bin: of fewer, percentiles say little.
-const FEWEST: usize = 8;
 
-/// The rows in bins of equal width on a logarithmic axis; one with few rows is joined to the next one.
+/// The rows in bins of equal width on a logarithmic axis; one with few rows is joined to the next one, so that only a series
+/// with few rows in all has a bin with few.
 fn bins(series: &Series) -> Vec<ErrorBin> {
     let mut cases = series.cases.clone();
     cases.sort_by(|a, b| a.measured.total_cmp(&b.measured));
@@ -79,13 +78,13 @@ fn bins(series: &Series) -> Vec<ErrorBin> {
     let mut last = f64::NAN;
     for case in cases {
         match parts.last_mut() {
-            Some(part) if place(&case) == last || part.len() < FEWEST => part.push(case),
+            Some(part) if place(&case) == last || part.len() < FEWEST_OF_BAND => part.push(case),
             _ => parts.push(vec![case]),
         }
         last = place(&case);
     }
     if let [.., before, end] = parts.as_mut_slice()
-        && end.len() < FEWEST
+        && end.len() < FEWEST_OF_BAND
     {
         before.append(end);
         parts.pop();

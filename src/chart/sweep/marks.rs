@@ -1,11 +1,11 @@
 //! Marks of a sweep: edges of tiles and waves, the strip of kernels, the looks of several curves.
 
-use super::{SIDES, STRIP, Scene, SweepSample, SweepSeries, usable};
+use super::{ROW, SIDES, STRIP, Scene, SweepSample, SweepSeries, usable};
 use crate::{
     chart::{
         axis::Axis,
         canvas::{Align, Canvas, Mark, Stroke, Type},
-        geometry::Rect,
+        geometry::{Point, Rect},
         palette::{Palette, Rgb},
     },
     units::grouped,
@@ -127,23 +127,94 @@ impl Edges {
     }
 }
 
-/// The kernel of each size as a strip of shades, named where there is room.
-pub(super) fn strip(canvas: &mut Canvas, runs: &[Run], left: f64, top: f64) {
+/// Kernels of a strip that have a shade of their own.
+const SHADES: usize = 8;
+
+/// Which shade is which kernel.
+pub(super) struct Legend<'a> {
+    /// Kernels in order of appearance; of more than there are shades those that take most room.
+    kernels: Vec<&'a str>,
+    /// Whether the strip has further ones.
+    others: bool,
+    /// Whether the strip leaves one unnamed.
+    needed: bool,
+}
+
+impl<'a> Legend<'a> {
+    pub fn of(runs: &[Run<'a>]) -> Self {
+        let mut widths: Vec<(&str, f64)> = Vec::new();
+        for run in runs {
+            match widths.iter_mut().find(|(kernel, _)| *kernel == run.kernel) {
+                Some((_, width)) => *width += run.to - run.from,
+                None => widths.push((run.kernel, run.to - run.from)),
+            }
+        }
+        let others = widths.len() > SHADES;
+        let mut order: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
+        order.sort_by(|a, b| b.total_cmp(a));
+        let least = order.get(SHADES - 1).copied().unwrap_or(0.0);
+        let wide = widths.iter().filter(|(_, width)| !others || *width >= least);
+        let kernels = wide.map(|(kernel, _)| *kernel).take(SHADES).collect();
+        Self { kernels, others, needed: runs.iter().any(|run| !run.named()) }
+    }
+
+    fn shade(&self, index: Option<usize>, palette: &Palette) -> Rgb {
+        let inks = [palette.math, palette.memory, palette.latency, palette.axis];
+        match index {
+            Some(index) => palette.soft(inks[index % inks.len()], if index < inks.len() { 0.28 } else { 0.6 }),
+            None => palette.soft(palette.axis, 0.08),
+        }
+    }
+
+    /// Shades and their words in rows as wide as the panels; none where the strip itself names every kernel.
+    pub fn rows(&self, width: f64) -> Vec<Vec<(Option<usize>, &'a str)>> {
+        let mut rows: Vec<Vec<_>> = Vec::new();
+        let mut used = f64::INFINITY;
+        let named = self.kernels.iter().enumerate().map(|(index, kernel)| (Some(index), *kernel));
+        for entry in named.chain(self.others.then_some((None, "others (in the data)"))).filter(|_| self.needed) {
+            let own = SWATCH + NAME.room(entry.1).0;
+            if used + own > width {
+                rows.push(Vec::new());
+                used = 0.0;
+            }
+            used += own;
+            if let Some(row) = rows.last_mut() {
+                row.push(entry);
+            }
+        }
+        rows
+    }
+}
+
+/// Pixels that an entry of the legend takes besides its words.
+const SWATCH: f64 = 38.0;
+
+/// The kernel of each size as a strip of shades, named where there is room, and below it which shade is which kernel.
+pub(super) fn strip(
+    canvas: &mut Canvas,
+    runs: &[Run],
+    legend: &Legend,
+    rows: &[Vec<(Option<usize>, &str)>],
+    at: Point,
+) {
     let palette = canvas.palette;
-    let mut kernels: Vec<&str> = Vec::new();
+    let (left, top) = at;
     canvas.text((left - 9.0, top + STRIP / 2.0), "Kernel", Type::new(11.0, palette.muted).align(Align::End));
     for run in runs {
-        if !kernels.contains(&run.kernel) {
-            kernels.push(run.kernel);
-        }
-        let index = kernels.iter().position(|k| *k == run.kernel).unwrap_or(0);
-        let shades = [(palette.math, 0.28), (palette.memory, 0.28), (palette.latency, 0.28), (palette.axis, 0.35)];
-        let (ink, share) = shades[index % shades.len()];
-        canvas.bar(Rect::new(run.from, top, run.to, top + STRIP), palette.soft(ink, share));
+        let index = legend.kernels.iter().position(|kernel| *kernel == run.kernel);
+        canvas.bar(Rect::new(run.from, top, run.to, top + STRIP), legend.shade(index, &palette));
         canvas.line((run.from, top), (run.from, top + STRIP), Stroke::new(palette.axis, 1));
         if run.named() {
             let middle = ((run.from + run.to) / 2.0, top + STRIP / 2.0);
             canvas.text(middle, run.kernel, Type { ink: palette.ink, ..NAME });
+        }
+    }
+    for (row, y) in rows.iter().zip((0..).map(|i| top + STRIP + ROW * (f64::from(i) + 0.6))) {
+        let mut x = left;
+        for (index, name) in row {
+            canvas.bar(Rect::new(x, y - 5.0, x + 16.0, y + 5.0), legend.shade(*index, &palette));
+            canvas.text((x + 22.0, y), name, Type { ink: palette.ink, align: Align::Start, ..NAME });
+            x += SWATCH + NAME.room(name).0;
         }
     }
 }

@@ -1,10 +1,14 @@
 //! The figure of time against length.
 
-use super::super::{Bound, LengthLine, Lengths, Theme};
+use super::super::{Bound, LengthLine, Lengths, Theme, figures::attention_figure};
 use super::{assert_chart, caption};
+use crate::{
+    gpu::Catalog,
+    op::attention::{Request, Shape},
+};
 
 fn line(label: &str, bound: Option<Bound>, times: impl Iterator<Item = f64>) -> LengthLine {
-    LengthLine { label: label.into(), bound, times_us: times.collect() }
+    LengthLine { label: label.into(), bound, second: false, times_us: times.collect() }
 }
 
 fn plain() -> Lengths {
@@ -58,4 +62,15 @@ fn every_line_has_its_label_and_the_length_its_time() {
     for wanted in ["whole call", "matrix products", "exponentials", "DRAM", "L2", "launches", "4096: 217 us"] {
         assert!(texts.iter().any(|t| t == wanted), "{wanted} is not in {texts:?}");
     }
+}
+
+#[test]
+fn a_term_looks_the_same_whatever_else_is_drawn() {
+    let gpu = Catalog::embedded().unwrap().find("h100-sxm5-80gb").unwrap().gpu;
+    let lines = |shape: Shape, range| attention_figure(&gpu, &shape, &Request::default(), range).unwrap().lines;
+    let long = lines(Shape::decode(8, (32, 8), 8192, 128), (128, 65_536));
+    let short = lines(Shape::decode(1, (8, 8), 256, 128), (128, 512));
+    let dashed = |lines: &[LengthLine], label: &str| lines.iter().find(|l| l.label == label).map(|l| l.second);
+    assert_eq!((dashed(&long, "DRAM"), dashed(&long, "L2")), (Some(false), Some(true)));
+    assert_eq!((dashed(&short, "DRAM"), dashed(&short, "L2")), (None, Some(true)));
 }

@@ -65,6 +65,24 @@ fn sweeps_are_tidy_and_stable() {
     }
 }
 
+/// A curve whose kernel changes so often among so many that none has room for its name.
+fn changing(kernels: u64) -> Sweep {
+    let named = |s: SweepSample| SweepSample { kernel: format!("256x{}", s.size / 50 % kernels), ..s };
+    let samples = series("a", 1..=4000, 16).samples.into_iter().map(named).collect();
+    sweep(vec![SweepSeries { samples, ..SweepSeries::default() }], None)
+}
+
+#[test]
+fn the_strip_says_which_shade_is_which_kernel() {
+    for (kernels, named, others) in [(7, 7, 0), (8, 8, 0), (9, 8, 1), (30, 8, 1)] {
+        let found = texts(&changing(kernels));
+        assert_eq!(found.iter().filter(|t| t.starts_with("256x")).count(), named, "{found:?}");
+        assert_eq!(found.iter().filter(|t| *t == "others (in the data)").count(), others, "{found:?}");
+    }
+    // A strip that names its kernel itself needs no legend.
+    assert_eq!(texts(&plain()).iter().filter(|t| *t == "256x128").count(), 1);
+}
+
 #[test]
 fn edges_are_marked_where_they_can_be_told_apart() {
     let found = texts(&plain());
@@ -74,18 +92,8 @@ fn edges_are_marked_where_they_can_be_told_apart() {
     assert!(found.iter().any(|t| t.contains("Light lines") && t.contains("Dark lines")), "{found:?}");
     let dense = texts(&sweep(vec![series("a", 1..=4000, 16)], None));
     assert!(dense.iter().any(|t| t.contains("Dark lines") && !t.contains("Light lines")), "{dense:?}");
-    let nameless = texts(&sweep(
-        vec![SweepSeries {
-            samples: series("a", 1..=4000, 16)
-                .samples
-                .into_iter()
-                .map(|s| SweepSample { kernel: format!("256x{}", s.size / 50 % 7), ..s })
-                .collect(),
-            ..SweepSeries::default()
-        }],
-        None,
-    ));
-    assert!(nameless.iter().any(|t| t.contains("The data name") && !t.contains("lines")), "{nameless:?}");
+    let nameless = texts(&changing(7));
+    assert!(nameless.iter().all(|t| !t.contains("lines")), "{nameless:?}");
     let wave_of_each = texts(&sweep(vec![series("a", 1..=60, 1)], None));
     assert!(wave_of_each.iter().all(|t| !t.contains("Light lines")), "an edge behind every sample: {wave_of_each:?}");
 }

@@ -1,7 +1,7 @@
 //! The figures of predictions against measurements.
 
 use super::super::{
-    Chart, ErrorBin, ErrorBySize, ErrorSeries, MOST_PANELS, Scatter, ScatterPoint, ScatterSeries, Theme,
+    Chart, ErrorBin, ErrorBySize, ErrorSeries, FEWEST_OF_BAND, MOST_PANELS, Scatter, ScatterPoint, ScatterSeries, Theme,
 };
 use super::{assert_chart, caption, numbers};
 
@@ -136,4 +136,13 @@ fn panels_say_how_good_their_series_is() {
     }
     let csv = chart.draw(Theme::Light).csv().to_owned();
     assert!(csv.contains("\nGPU 0,10,17.7828,13.3352,10,0.666667,1.02,1.5,5,1.22474,30\n"), "{csv}");
+}
+
+#[test]
+fn few_rows_have_no_band() {
+    let fills = |rows: usize| {
+        let bin = ErrorBin { rows, ..bins(1, 1.0, 1.5)[0] };
+        by_size(vec![vec![bin]]).draw(Theme::Light).svg().matches("<polygon").count()
+    };
+    assert_eq!((fills(2), fills(FEWEST_OF_BAND - 1), fills(FEWEST_OF_BAND)), (fills(2), fills(2), fills(2) + 1));
 }

@@ -55,6 +55,8 @@ pub struct ErrorBySize {
     pub series: Vec<ErrorSeries>,
 }
 
+/// Fewest rows of a bin for a band: of fewer, a 10th and a 90th percentile are about the least and the most.
+pub const FEWEST_OF_BAND: usize = 10;
 /// Height of the part with the mean error, and of the space above it, in pixels.
 const LOWER: f64 = 84.0;
 const BETWEEN: f64 = 18.0;
@@ -188,6 +190,7 @@ impl Panel {
         let down = |of: &dyn Fn(&ErrorBin) -> f64| -> Vec<Point> {
             bins.iter().map(|b| (self.x.place(b.at_us), self.error.place(of(b)))).collect()
         };
+        let enough = bins.iter().all(|b| b.rows >= FEWEST_OF_BAND);
         let mut band = up(&|b| b.ratio[2]);
         band.extend(up(&|b| b.ratio[0]).into_iter().rev());
         if let &[top, bottom] = band.as_slice() {
@@ -195,7 +198,7 @@ impl Panel {
             band =
                 vec![(top.0 - 6.0, top.1), (top.0 + 6.0, top.1), (bottom.0 + 6.0, bottom.1), (top.0 - 6.0, bottom.1)];
         }
-        if !band.is_empty() {
+        if !band.is_empty() && enough {
             canvas.fill(&band, palette.soft(ink, BAND));
         }
         self.ratio.draw_left(canvas, self.upper, "Predicted / measured");

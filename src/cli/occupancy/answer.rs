@@ -58,7 +58,7 @@ impl Answer {
         let refusal = (found.blocks_per_sm == 0).then(|| why_not(limits, &resources, &found));
         if refusal.is_some() {
             if let Some(block) = advice::largest_block(limits, &resources) {
-                steps.push(format!("the largest legal block is {block} threads"));
+                steps.push(format!("the largest legal block is {}", counted(block.into(), "thread")));
             }
         } else if found.limiters().contains(Resource::Blocks) && found.active_warps() < found.max_warps {
             steps.push("all block slots are taken: larger blocks fill more warp slots".into());

@@ -10,7 +10,7 @@ use crate::{
         table::{Cell, Table},
     },
     report::{Part, escape, page},
-    units::significant,
+    units::{plural, significant},
     validate::{Group, Key, Score, Validation},
 };
 
@@ -51,15 +51,15 @@ pub fn text(validation: &Validation, groups: &[Group]) -> String {
     text += "\nErrors are |predicted / measured - 1|; ratio is the geometric mean of predicted / measured; the band is the 80 % band.\n\
              roofline: t0 + max(FLOP / a, bytes / b) with a, b and t0 fitted to the rows of the group.\n";
     text += &format!("{}\n", counted(validation));
-    for (reason, rows) in &validation.left_out {
-        text += &format!("  {rows}: {reason}\n");
+    for (reason, left) in &validation.left_out {
+        text += &format!("  {left}: {reason}\n");
     }
     text
 }
 
 /// "1600 rows, 0 left out".
 fn counted(validation: &Validation) -> String {
-    format!("{} rows, {} left out", validation.rows, validation.left_out.values().sum::<u64>())
+    format!("{}, {} left out", plural(validation.rows, "row"), validation.left_out_rows())
 }
 
 /// What the columns of [`short`] mean.
@@ -103,8 +103,8 @@ pub fn markdown(validation: &Validation, groups: &[Group]) -> Result<String> {
     };
     let mut text = short(validation, groups, word).render(Format::Markdown)?;
     text += &format!("\n{}.\n", counted(validation));
-    for (reason, rows) in &validation.left_out {
-        text += &format!("- {rows}: {}\n", escape(reason));
+    for (reason, left) in &validation.left_out {
+        text += &format!("- {}: {}\n", escape(&left.to_string()), escape(reason));
     }
     Ok(text)
 }
@@ -114,7 +114,7 @@ pub fn html(validation: &Validation, groups: &[Group], charts: &[NamedChart]) ->
     let table = short(validation, groups, |_, value| value.to_owned()).page();
     let mut parts = vec![Part::Table(table), Part::Text(MEANING.into()), Part::Text(counted(validation) + ".")];
     if !validation.left_out.is_empty() {
-        let items = validation.left_out.iter().map(|(reason, rows)| format!("{rows}: {reason}")).collect();
+        let items = validation.left_out.iter().map(|(reason, left)| format!("{left}: {reason}")).collect();
         parts.push(Part::List { heading: "Left out".into(), items });
     }
     parts.extend(charts.iter().map(|c| Part::Figure { label: c.label.clone(), svg: c.chart.svg().to_owned() }));
@@ -167,8 +167,9 @@ pub fn json_text(validation: &Validation, groups: &[Group]) -> String {
             Value::Object(object)
         })
         .collect();
+    let left_out = validation.left_out.iter();
     let left_out: Vec<Value> =
-        validation.left_out.iter().map(|(reason, rows)| json!({ "reason": reason, "rows": rows })).collect();
+        left_out.map(|(reason, left)| json!({ "reason": reason, "rows": left.rows, "first": left.first })).collect();
     let whole = json!({
         "schema": "wavecast.validation/1",
         "rows": validation.rows,

@@ -30,6 +30,7 @@ pub struct OwnConstants {
     pub batched_sgemm_tiles: Option<Vec<[u32; 2]>>,
     pub band: Option<Band>,
     pub band_sgemm: Option<Band>,
+    pub measured_band: Option<bool>,
     pub data: Option<DataKind>,
     pub source: String,
 }
@@ -131,6 +132,14 @@ impl CalibrationFile {
             factor("calibration.tensor_power.burst", power.burst, 10.0)?;
             factor("calibration.tensor_power.limit", power.limit, 1.0)?;
         }
+        // Constants of a few rows move the estimate, not the spread, which is still that of whoever was measured.
+        let unmeasured = own.is_some_and(|o| o.measured_band == Some(false));
+        let band_of = |get: fn(&OwnConstants) -> Option<Band>, of: &ConstantsOf| {
+            let whose = family.filter(|f| get(&f.constants).is_some()).map(|f| format!("the {} family", f.name));
+            (unmeasured && *of == ConstantsOf::Gpu && own.and_then(get).is_none())
+                .then(|| whose.unwrap_or_else(|| "GPUs that nobody measured".into()))
+        };
+        let (band_of, band_sgemm_of) = (band_of(|o| o.band, &of), band_of(|o| o.band_sgemm, &of_sgemm));
         let (tensor_band, sgemm_band) = (band(|o| o.band, &of), band(|o| o.band_sgemm, &of_sgemm));
         Ok(Calibration {
             constants,
@@ -153,6 +162,8 @@ impl CalibrationFile {
             batched_sgemm_tiles: owners.iter().find_map(|o| o.batched_sgemm_tiles.clone()).unwrap_or_default(),
             band: tensor_band,
             band_sgemm: sgemm_band,
+            band_of,
+            band_sgemm_of,
             band_uncalibrated: self.band.uncalibrated,
             of,
             of_sgemm,

@@ -15,7 +15,7 @@ use crate::{
     occupancy::Resources,
     op::estimate::Estimate,
     time::{Resource, Term},
-    units::{Bytes, Flops, Seconds, decimal, grouped},
+    units::{Bytes, Flops, Seconds, counted, decimal},
 };
 
 /// Why there is no answer.
@@ -159,9 +159,9 @@ fn moved(gpu: &Gpu, model: &Model, operation: &Operation, estimate: &Estimate) -
 /// How often a row is read, and from where.
 fn passes(model: &Model, operation: &Operation) -> Option<String> {
     let kernel = model.row_kernel(operation)?;
-    let (name, rows) = (kernel.name, grouped(model.rows_in_flight(operation) as u64));
+    let (name, rows) = (kernel.name, counted(model.rows_in_flight(operation) as u64, "row"));
     if kernel.passes <= 1.0 {
-        return Some(format!("{name}: the data are read once and stay in registers; {rows} rows are in flight"));
+        return Some(format!("{name}: the data are read once and stay in registers; {rows} in flight"));
     }
     let size = Bytes(model.rows_in_flight(operation) * operation.cols as f64 * bytes(operation.input));
     let missed = model.missed(operation);
@@ -172,7 +172,7 @@ fn passes(model: &Model, operation: &Operation) -> Option<String> {
     } else {
         format!("{} % of the re-reads miss L2", decimal(missed * 100.0, 0))
     };
-    Some(format!("{name}: {} passes over the data; the {rows} rows in flight hold {size}: {from}", kernel.passes))
+    Some(format!("{name}: {} passes over the data; {rows} in flight take {size}: {from}", kernel.passes))
 }
 
 /// What fusing with the kernels that follow saves, or with any neighbour.

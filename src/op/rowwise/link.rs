@@ -1,6 +1,6 @@
 //! Copies over the links of a GPU: between host and device by PCIe, between devices by NVLink.
 
-use crate::gpu::Gpu;
+use crate::{gpu::Gpu, time::Bound, units::short};
 
 /// Where a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub enum LinkError {
         direction: &'static str,
     },
     /// Nothing to copy, or more than any memory.
-    #[error("{bytes} bytes: a copy moves 1 byte to 2^60 bytes")]
+    #[error("{} bytes: a copy moves 1 byte to 2^60 bytes", short(*.bytes, 6))]
     Bytes {
         /// As given.
         bytes: f64,
@@ -75,6 +75,13 @@ pub struct LinkCopy {
     pub low: f64,
     /// Longest plausible time.
     pub high: f64,
+}
+
+impl LinkCopy {
+    /// Memory, or latency where the start takes more than half of the time.
+    pub fn bound(&self) -> Bound {
+        if self.start > self.time / 2.0 { Bound::Latency } else { Bound::Memory }
+    }
 }
 
 /// Gigabytes per second and lane of PCIe 1.0 to 7.0, after line coding (8b/10b, from 3.0 on 128b/130b, from 6.0 on flits): PCI-SIG.

@@ -1,7 +1,7 @@
 //! Element-wise and row-wise operations by their shape, with every check that can fail.
 
 use super::kind::{Access, Kind};
-use crate::gpu::DataType;
+use crate::{gpu::DataType, units::short};
 
 /// What is done to a tensor of rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +79,7 @@ pub enum OperationError {
         verb: &'static str,
     },
     /// A load that no thread can issue.
-    #[error("a load of {bytes} bytes: threads load 1, 2, 4, 8 or 16 bytes at once")]
+    #[error("a load of {} bytes: threads load 1, 2, 4, 8 or 16 bytes at once", short(*.bytes, 6))]
     Load {
         /// The bytes as given.
         bytes: f64,
