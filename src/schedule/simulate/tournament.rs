@@ -36,7 +36,12 @@ impl Tournament {
         let mut game = (self.leaves + player) / 2;
         while game > 0 {
             let (a, b) = (self.winners[2 * game], self.winners[2 * game + 1]);
-            self.winners[game] = if self.times[b as usize] < self.times[a as usize] { b } else { a };
+            let winner = if self.times[b as usize] < self.times[a as usize] { b } else { a };
+            if winner == self.winners[game] && winner as usize != player {
+                // Somebody else won before and now: nothing changes further up.
+                return;
+            }
+            self.winners[game] = winner;
             game /= 2;
         }
     }
