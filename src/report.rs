@@ -18,6 +18,7 @@ mod sentences;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trace;
 
 pub use compact::compact;
 pub use csv::{CsvError, csv};
@@ -29,6 +30,7 @@ pub use markdown::markdown;
 pub(crate) use markdown::{code, escape};
 pub use schema::{Field, part_fields, report_fields, schema_fields, schema_markdown};
 pub use text::{Detail, TextOptions, text};
+pub use trace::trace;
 
 use serde::{Serialize, Serializer};
 
