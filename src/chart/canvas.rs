@@ -88,12 +88,30 @@ pub(super) enum Mark {
 /// One thing drawn; coordinates are whole pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
-    Path { points: Vec<(i32, i32)>, stroke: Stroke },
-    Fill { points: Vec<(i32, i32)>, ink: Rgb },
-    Disc { center: (i32, i32), radius: u32, ink: Rgb },
+    Path {
+        points: Vec<(i32, i32)>,
+        stroke: Stroke,
+    },
+    Fill {
+        points: Vec<(i32, i32)>,
+        ink: Rgb,
+    },
+    Disc {
+        center: (i32, i32),
+        radius: u32,
+        ink: Rgb,
+    },
     /// Level bars of one height, as left, top and width.
-    Strips { strips: Vec<(i32, i32, i32)>, height: u32, ink: Rgb },
-    Text { at: (i32, i32), text: String, style: Type },
+    Strips {
+        strips: Vec<(i32, i32, i32)>,
+        height: u32,
+        ink: Rgb,
+    },
+    Text {
+        at: (i32, i32),
+        text: String,
+        style: Type,
+    },
 }
 
 /// A text and the boxes that it covers: one if level, a chain of small ones if sloped.

@@ -11,7 +11,7 @@ use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, Type};
 use super::data::{Table, cell};
 use super::geometry::Rect;
-use super::terms::{time, unit};
+use super::terms::time;
 use super::{Caption, Chart, Theme, page};
 use crate::{
     gpu::Words,
@@ -93,6 +93,8 @@ pub struct Timeline {
     pub blocks: Vec<TimelineBlock>,
     /// For each SM the filled share of its slots in equal parts of the time, 0 to 1; asked only where blocks were not kept.
     pub filled: Vec<Vec<f64>>,
+    /// In each of these parts the number of the kernel that fills most slots of the GPU.
+    pub leading: Vec<usize>,
     /// When the first SM ran out of blocks, in microseconds.
     pub tail_us: f64,
     /// SM time that lies idle from then on, in percent of all SM time.
@@ -133,6 +135,12 @@ impl Scene {
     }
 }
 
+/// Unit of the axis and its size in microseconds.
+fn unit(longest_us: f64) -> (&'static str, f64) {
+    let units = [("s", 1e6), ("ms", 1e3), ("us", 1.0), ("ns", 1e-3)];
+    units.into_iter().find(|u| longest_us >= 1.5 * u.1).unwrap_or(units[3])
+}
+
 impl Timeline {
     /// Draws the figure.
     pub fn draw(&self, theme: Theme) -> Chart {
@@ -151,7 +159,7 @@ impl Timeline {
         let (legend, marks) = (self.legend_height(&rows), self.marks_height());
         let height = legend + marks + rows.height() + GAP + USE + BELOW;
         let mut caption = self.caption.clone();
-        caption.assumptions.extend(rows.note(self));
+        caption.assumptions.extend(rows.notes(self));
         let (mut canvas, body) = page::open(&caption, &self.subtitle(&rows), theme, height);
         let top = body.y0 + legend + marks;
         let plot = Rect::new(body.x0 + LEFT, top, body.x1 - RIGHT, top + rows.height());
@@ -202,12 +210,17 @@ impl Timeline {
         format!("tail: {}, {} % of SM time idle", time(self.end_us - self.tail_us), significant(self.tail_pct, 3))
     }
 
+    /// The kernel of a timeline that has only one.
+    fn single(&self) -> Option<&TimelineKernel> {
+        if let [kernel] = self.kernels.as_slice() { Some(kernel) } else { None }
+    }
+
     /// SM numbers and frame of the upper panel.
     fn draw_sms(&self, canvas: &mut Canvas, scene: &Scene) {
         let (plot, palette) = (scene.plot, canvas.palette);
         let each = scene.rows.pixels_per_sm();
         let steps = (0..6).flat_map(|e| [1, 2, 5].map(|m| m * 10_u32.pow(e)));
-        let step = steps.into_iter().find(|step| f64::from(*step) * each >= 16.0).unwrap_or(1_000_000);
+        let step = steps.into_iter().find(|step| f64::from(*step) * each >= 28.0).unwrap_or(1_000_000);
         let style = Type::new(11.0, palette.muted).align(super::canvas::Align::End);
         for sm in (0..self.sms).step_by(step as usize) {
             let y = plot.y0 + (f64::from(sm) + 0.5) * each;
@@ -259,7 +272,7 @@ impl Timeline {
         }
     }
 
-    /// Name of a block for people: "gemm, block 7 on SM 3".
+    /// Kernel and place of a block for people: "gemm" and "block 7 on SM 3".
     fn block_name(&self, block: &TimelineBlock) -> [String; 2] {
         let kernel = self.kernels.get(block.kernel).map_or("", |k| &k.label);
         let place = format!("block {} on SM {}", grouped(block.index), block.sm);

@@ -44,9 +44,7 @@ pub fn trace(simulated: &Simulated) -> String {
         events.name("thread_sort_index", Some(number), json!({ "sort_index": number }));
     }
     for (id, (grid, times)) in grids.iter().zip(&outcome.grids).enumerate() {
-        let span = |phase: &str, at: Seconds| {
-            json!({ "ph": phase, "cat": "kernel", "id": id, "name": grid.name, "pid": PROCESS, "ts": micros(nanos(at)) })
-        };
+        let span = |phase: &str, at: Seconds| json!({ "ph": phase, "cat": "kernel", "id": id, "name": grid.name, "pid": PROCESS, "ts": micros(nanos(at)) });
         events.push(&span("b", times.open));
         events.push(&json!({
             "ph": "i", "s": "p", "name": words.say("last block placed") + ": " + &grid.name, "pid": PROCESS,

@@ -46,12 +46,21 @@ pub fn timeline_figure(simulated: &Simulated) -> Timeline {
     let complete = record.is_complete();
     let most = grids.iter().map(|grid| grid.blocks_per_sm).max().unwrap_or(1);
     let slots = if complete { record.blocks.iter().map(|b| b.lane + 1).max().unwrap_or(1) } else { most };
-    // A block fills its share of all the slots that its kernel would have alone on the whole GPU.
-    let mut filled = vec![0.0; PARTS];
-    for (grid, curve) in grids.iter().zip(&record.grids) {
-        for (sum, blocks) in filled.iter_mut().zip(curve.means(PARTS, end)) {
-            *sum += 100.0 * blocks / (f64::from(grid.blocks_per_sm) * sms);
-        }
+    // A block fills its share of the slots that its kernel would have alone on the whole GPU. Kernels side by side may be
+    // limited by different things; then their shares add up to more than all.
+    let counts: Vec<Vec<f64>> = record.grids.iter().map(|curve| curve.means(PARTS, end)).collect();
+    let share = |grid: usize, part: usize| counts[grid][part] / (f64::from(grids[grid].blocks_per_sm) * sms);
+    let all = |part: usize| (0..grids.len()).map(|grid| share(grid, part)).sum::<f64>();
+    let filled = (0..PARTS).map(|part| 100.0 * all(part).min(1.0)).collect();
+    let (mut by_sm, mut leading) = (Vec::new(), Vec::new());
+    if !complete {
+        // Which kernel's blocks an SM holds is not kept: each counts as much as a block does on all SMs at that time.
+        let weight = |part: usize| sms * all(part) / counts.iter().map(|c| c[part]).sum::<f64>().max(f64::MIN_POSITIVE);
+        let weights: Vec<f64> = (0..PARTS).map(weight).collect();
+        let of = |curve: &Curve| curve.means(PARTS, end).iter().zip(&weights).map(|(b, w)| (b * w).min(1.0)).collect();
+        by_sm = record.resident.iter().map(of).collect();
+        let most = |part: usize| (0..grids.len()).rev().max_by(|a, b| share(*a, part).total_cmp(&share(*b, part)));
+        leading = (0..PARTS).map(|part| most(part).unwrap_or(0)).collect();
     }
     let percent = |curve: &Curve| -> Vec<f64> {
         let parts = curve.means(PARTS, end);
@@ -82,13 +91,8 @@ pub fn timeline_figure(simulated: &Simulated) -> Timeline {
         end_us: us(outcome.makespan),
         kernels: kernels.collect(),
         blocks: if complete { record.blocks.iter().map(block).collect() } else { Vec::new() },
-        filled: match complete {
-            true => Vec::new(),
-            false => {
-                let share = |curve: &Curve| curve.means(PARTS, end).iter().map(|b| b / f64::from(most)).collect();
-                record.resident.iter().map(share).collect()
-            }
-        },
+        filled: by_sm,
+        leading,
         tail_us: us(outcome.tail_start()),
         tail_pct: outcome.tail_cost() * 100.0,
         critical: (outcome.blocks > 0).then(|| block(&outcome.critical)),

@@ -1,18 +1,15 @@
 //! How kernels, waves and filled slots look, and the legend that tells it.
 
 use super::{RIGHT, Rows, Scene, Timeline, rows::Form};
-use crate::{
-    chart::{
-        canvas::{Canvas, SLACK, Stroke, Type},
-        font::elide,
-        geometry::{Point, Rect},
-        palette::{Palette, Rgb},
-    },
-    units::grouped,
+use crate::chart::{
+    canvas::{Canvas, SLACK, Stroke, Type},
+    font::elide,
+    geometry::{Point, Rect},
+    palette::{Palette, Rgb},
 };
 
 /// Kernels that are named; the longest of more.
-const NAMED: usize = 8;
+pub(super) const NAMED: usize = 12;
 /// Height of a kernel's row and of a line of swatches.
 const ROW: f64 = 15.0;
 /// Tones of filled slots.
@@ -20,31 +17,46 @@ pub(super) const TONES: usize = 8;
 /// Tones of the waves, one after the other.
 const WAVES: [f64; 3] = [1.0, 0.62, 0.34];
 
-/// Colour of a block, and whether a stripe runs along it.
+/// Colour of a block, and of the stripe along it, if any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
     pub ink: Rgb,
-    pub stripe: bool,
+    pub stripe: Option<Rgb>,
 }
+
+/// Kernels after which looks begin anew.
+pub(super) const LOOKS: usize = 8;
+/// Share of the full colour, and whether a stripe is of the ink (or else of the background).
+const KERNELS: [(f64, Option<bool>); LOOKS] = [
+    (1.0, None),
+    (0.55, Some(true)),
+    (0.85, Some(false)),
+    (0.6, None),
+    (0.45, Some(true)),
+    (1.0, Some(false)),
+    (0.4, Some(true)),
+    (0.9, Some(true)),
+];
 
 /// Looks of successive kernels: without colour they still differ in lightness or stripe.
 pub(super) fn kernel_look(kernel: usize, palette: &Palette) -> Look {
-    let hues = [palette.math, palette.memory, palette.latency, palette.spare];
-    let (share, stripe) =
-        [(1.0, false), (0.5, true), (0.75, false), (0.9, true), (0.45, false), (1.0, true), (0.4, true), (0.5, false)]
-            [kernel % 8];
-    Look { ink: palette.soft(hues[kernel % 4], share), stripe }
+    let (share, stripe) = KERNELS[kernel % LOOKS];
+    let stripe = stripe.map(|ink| if ink { palette.ink } else { palette.background });
+    Look { ink: palette.soft(hue(kernel, palette), share), stripe }
+}
+
+fn hue(kernel: usize, palette: &Palette) -> Rgb {
+    [palette.math, palette.memory, palette.latency, palette.spare][kernel % 4]
 }
 
 /// Looks of successive waves: three tones in turn.
 pub(super) fn wave_look(wave: usize, palette: &Palette) -> Look {
-    Look { ink: palette.soft(palette.math, WAVES[wave % WAVES.len()]), stripe: false }
+    Look { ink: palette.soft(palette.math, WAVES[wave % WAVES.len()]), stripe: None }
 }
 
 /// The colour of slots filled to `tone` of [`TONES`]; without a kernel, where it is not known, grey.
 pub(super) fn tone(kernel: Option<usize>, tone: usize, palette: &Palette) -> Rgb {
-    let hues = [palette.math, palette.memory, palette.latency, palette.spare];
-    let hue = kernel.map_or(palette.muted, |k| hues[k % 4]);
+    let hue = kernel.map_or(palette.muted, |k| hue(k, palette));
     palette.soft(hue, 0.1 + 0.9 * tone as f64 / TONES as f64)
 }
 
@@ -63,8 +75,7 @@ impl Timeline {
     pub(super) fn legend_height(&self, rows: &Rows) -> f64 {
         let kernels = if self.kernels.len() > 1 { self.named().len() as f64 * ROW + 6.0 } else { 0.0 };
         let swatches = if self.swatches(rows).is_empty() { 0.0 } else { ROW + 5.0 };
-        let more = if self.kernels.len() > NAMED { ROW } else { 0.0 };
-        kernels + more + swatches
+        kernels + swatches
     }
 
     /// What the tones mean: waves of a single kernel, or filled slots.
@@ -73,7 +84,7 @@ impl Timeline {
             let tones = [2, 4, 6, TONES].map(|t| (format!("{} %", t * 100 / TONES), t));
             return tones.into();
         }
-        let [kernel] = self.kernels.as_slice() else { return Vec::new() };
+        let Some(kernel) = self.single() else { return Vec::new() };
         let waves = self.blocks.iter().map(|b| b.index).max().unwrap_or(0) / kernel.wave_blocks.max(1) + 1;
         let turn = WAVES.len() as u64;
         let name = |first: u64| {
@@ -88,27 +99,14 @@ impl Timeline {
     /// The legend at the top of the figure: kernels with the time in which they ran, or tones.
     pub(super) fn draw_legend(&self, canvas: &mut Canvas, scene: &Scene, top: f64) {
         let palette = canvas.palette;
-        let mut y = top;
-        if self.kernels.len() > 1 {
-            for kernel in self.named() {
-                self.draw_kernel(canvas, scene, kernel, y + ROW / 2.0);
-                y += ROW;
-            }
-            if self.kernels.len() > NAMED {
-                let words = format!("the {NAMED} longest of {} kernels", grouped(self.kernels.len() as u64));
-                canvas.text((scene.plot.x0, y + ROW / 2.0), &words, Type::new(11.0, palette.muted));
-                y += ROW;
-            }
-            y += 6.0;
-        }
-        let mut x = scene.plot.x0;
+        let (mut x, mut y) = (scene.plot.x0, top);
         let style = Type::new(11.0, palette.muted);
         let swatches = self.swatches(&scene.rows);
         let last = swatches.len().saturating_sub(1);
         for (index, (words, step)) in swatches.into_iter().enumerate() {
             let ink = match scene.rows.form {
                 Form::Blocks => wave_look(step, &palette).ink,
-                Form::Cells => tone((self.kernels.len() == 1).then_some(0), step, &palette),
+                Form::Cells => tone(self.single().map(|_| 0), step, &palette),
             };
             canvas.bar(Rect::new(x, y + 2.0, x + 16.0, y + 12.0), ink);
             let words = match scene.rows.form {
@@ -117,21 +115,33 @@ impl Timeline {
             };
             canvas.text((x + 22.0, y + ROW / 2.0), &words, style);
             x += 22.0 + style.room(&words).0 + 14.0;
+            if index == last {
+                y += ROW + 5.0;
+            }
+        }
+        if self.kernels.len() > 1 {
+            for kernel in self.named() {
+                self.draw_kernel(canvas, scene, kernel, y + ROW / 2.0);
+                y += ROW;
+            }
         }
     }
 
     /// A kernel's row: dots while it waits, a bar while its blocks are placed, a frame while the last ones run.
     fn draw_kernel(&self, canvas: &mut Canvas, scene: &Scene, number: usize, y: f64) {
         let (palette, kernel) = (canvas.palette, &self.kernels[number]);
-        let Look { ink, stripe } = kernel_look(number, &palette);
+        let Look { ink, stripe } = match scene.rows.form {
+            Form::Blocks => kernel_look(number, &palette),
+            Form::Cells => Look { ink: tone(Some(number), TONES, &palette), ..kernel_look(number, &palette) },
+        };
         let (from, to) = (scene.at(kernel.first_us), scene.at(kernel.end_us).max(scene.at(kernel.first_us) + 2.0));
         let placed = scene.at(kernel.placed_us).clamp(from + 1.0, to);
         let waits = Stroke::new(palette.muted, 1).dashed("1 3");
         canvas.line((scene.at(kernel.open_us), y), (from, y), waits);
         canvas.bar(Rect::new(from, y - 4.0, placed, y + 5.0), ink);
         canvas.path(&outline(Rect::new(from, y - 4.0, to, y + 5.0)), Stroke::new(ink, 1));
-        if stripe {
-            canvas.line((from, y), (placed, y), Stroke::new(palette.background, 1));
+        if let Some(ink) = stripe {
+            canvas.line((from, y), (placed, y), Stroke::new(ink, 1));
         }
         let dotted = Stroke::new(palette.ink, 1).dashed("1 4");
         for x in [from, to] {

@@ -22,7 +22,7 @@ struct Line {
 }
 
 impl Timeline {
-    /// The lines from left to right.
+    /// The lines.
     fn lines(&self, canvas: &Canvas) -> Vec<Line> {
         let palette = canvas.palette;
         let mut lines = vec![Line {
@@ -40,7 +40,6 @@ impl Timeline {
             let stroke = Stroke::new(palette.ink, 1).dashed(dash);
             lines.push(Line { us: mark.at_us, words, stroke, bold: false });
         }
-        lines.sort_by(|a, b| a.us.total_cmp(&b.us));
         lines
     }
 
@@ -52,12 +51,14 @@ impl Timeline {
 
     /// Labels one below the other, each at the left of its line where it fits, so that the line of none crosses another.
     pub(super) fn draw_marks(&self, canvas: &mut Canvas, scene: &Scene, top: f64) {
-        let (lines, ink) = (self.lines(canvas), canvas.palette.ink);
+        let (mut lines, ink) = (self.lines(canvas), canvas.palette.ink);
         let style = |line: &Line| {
             let style = Type::new(11.0, ink).halo();
             if line.bold { style.bold() } else { style }
         };
         let at = |line: &Line| if self.is_near(line.us) { scene.at(line.us) } else { scene.plot.x1 };
+        // By pixels: times that only rounding tells apart keep their order.
+        lines.sort_by_key(|line| at(line).round() as i64);
         let left = |line: &Line| at(line) - 6.0 - style(line).room(&line.words).0 >= scene.plot.x0;
         // From the bottom up: labels at the left of their lines, rising; then those at the right, falling.
         let (mut order, mut others): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| left(line));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Scene, Timeline, TimelineBlock,
-    looks::{Look, TONES, kernel_look, tone, wave_look},
+    looks::{LOOKS, Look, NAMED, TONES, kernel_look, tone, wave_look},
 };
 use crate::{
     chart::{canvas::Canvas, geometry::Rect},
@@ -67,6 +67,11 @@ impl Rows {
         f64::from(self.count * self.pitch)
     }
 
+    /// Pixels of a row of cells: a gap between low ones would only flicker.
+    fn bar(&self) -> u32 {
+        self.pitch - u32::from(self.pitch >= 6)
+    }
+
     /// Pixels of an SM.
     pub fn pixels_per_sm(&self) -> f64 {
         f64::from(self.pitch) / f64::from(self.per_row)
@@ -79,24 +84,24 @@ impl Rows {
             n => format!("One row per {n} SMs"),
         };
         match (self.form, timeline.slots) {
-            (Form::Cells, _) => format!("{row}, the darker the more of its block slots are filled"),
+            (Form::Cells, _) => format!("{row}, the stronger its colour the more of its block slots are filled"),
             (Form::Blocks, 0 | 1) => format!("{row}, one bar per block"),
             (Form::Blocks, slots) => format!("{row} with {slots} slots, one bar per block"),
         }
     }
 
-    /// What the caption says of blocks that are not drawn one by one.
-    pub fn note(&self, timeline: &Timeline) -> Option<String> {
-        let count = grouped(timeline.block_count);
-        let words = match (self.form, timeline.blocks.is_empty(), timeline.kernels.len()) {
-            (Form::Blocks, ..) => return None,
-            (Form::Cells, true, 2..) => format!("{count} blocks shown as filled slots of all kernels together"),
-            (Form::Cells, false, 2..) => {
-                format!("{count} blocks shown as filled slots, in the colour of the kernel with most of them")
-            }
-            (Form::Cells, ..) => format!("{count} blocks shown as filled slots"),
+    /// What the caption says of blocks that are not drawn one by one, and of kernels without a row.
+    pub fn notes(&self, timeline: &Timeline) -> Vec<String> {
+        let (count, kernels) = (grouped(timeline.block_count), timeline.kernels.len());
+        let colour = match (kernels, timeline.blocks.is_empty()) {
+            (0 | 1, _) => "",
+            (_, true) => ", in the colour of the kernel with most of them on all SMs",
+            (_, false) => ", in the colour of the kernel with most of them",
         };
-        Some(timeline.words.say(&words))
+        let cells = format!("{count} blocks shown as filled slots{colour}");
+        let named = format!("names of the {NAMED} longest of {} kernels", grouped(kernels as u64));
+        let notes = [(self.form == Form::Cells, cells), (kernels > NAMED, named)];
+        notes.into_iter().filter(|(said, _)| *said).map(|(_, note)| timeline.words.say(&note)).collect()
     }
 
     /// The box of a block, at least a pixel wide, as it is drawn in this form.
@@ -110,7 +115,7 @@ impl Rows {
                 let y0 = row + f64::from(block.slot * self.lane);
                 Rect::new(x0, y0, x1, y0 + f64::from(self.lane))
             }
-            Form::Cells => Rect::new(x0, row, x1.max(x0 + 2.0).min(plot.x1), row + f64::from(self.pitch - 1)),
+            Form::Cells => Rect::new(x0, row, x1.max(x0 + 2.0).min(plot.x1), row + f64::from(self.bar())),
         }
     }
 
@@ -129,7 +134,7 @@ impl Rows {
         let mut strips: Strips<usize> = BTreeMap::new();
         // Slots beyond those of the timeline would lie in the next row.
         for block in timeline.blocks.iter().filter(|b| b.sm < timeline.sms && b.slot < timeline.slots) {
-            let look = if single { (block.index / wave % 3) as usize } else { block.kernel % 8 };
+            let look = if single { (block.index / wave % 3) as usize } else { block.kernel % LOOKS };
             let room = self.room(block, scene);
             // An edge to the next block in the slot, where there is room for one.
             let width = room.width() - if room.width() >= 4.0 { 1.0 } else { 0.0 };
@@ -140,14 +145,14 @@ impl Rows {
             let height = self.lane - u32::from(self.lane >= 6);
             let middle = strips.iter().map(|(x, y, width)| (*x, y + height as i32 / 2, *width)).collect();
             canvas.strips(strips, height, ink);
-            if stripe && height >= 3 {
-                canvas.strips(middle, if height >= 9 { 2 } else { 1 }, palette.background);
+            if let (Some(ink), 3..) = (stripe, height) {
+                canvas.strips(middle, if height >= 9 { 2 } else { 1 }, ink);
             }
         }
     }
 
     fn draw_cells(&self, canvas: &mut Canvas, timeline: &Timeline, scene: &Scene) {
-        let cells = self.cells(timeline);
+        let (cells, several) = (self.cells(timeline), timeline.kernels.len() > 1);
         let edge = |part: usize| scene.at(timeline.end_us * part as f64 / PARTS as f64).round() as i32;
         let edges: Vec<i32> = (0..=PARTS).map(edge).collect();
         let mut strips: Strips<Cell> = BTreeMap::new();
@@ -164,14 +169,18 @@ impl Rows {
             }
         }
         for (cell, strips) in strips {
-            canvas.strips(strips, self.pitch - 1, tone(cell.kernel, cell.tone, &canvas.palette));
+            let middle = strips.iter().map(|(x, y, width)| (*x, y + self.bar() as i32 / 2, *width)).collect();
+            canvas.strips(strips, self.bar(), tone(cell.kernel, cell.tone, &canvas.palette));
+            let stripe = cell.kernel.filter(|_| several).and_then(|k| kernel_look(k, &canvas.palette).stripe);
+            if let (Some(ink), 3..) = (stripe, self.bar()) {
+                canvas.strips(middle, 1, ink);
+            }
         }
     }
 
     /// Row by row the cells of all parts of the time.
     fn cells(&self, timeline: &Timeline) -> Vec<Cell> {
-        let single = (timeline.kernels.len() == 1).then_some(0);
-        let rows = self.count as usize;
+        let (rows, looks) = (self.count as usize, timeline.kernels.len().clamp(1, LOOKS));
         if timeline.blocks.is_empty() {
             let share = |row: usize, part: usize| {
                 let sms = timeline.filled.iter().skip(row * self.per_row as usize).take(self.per_row as usize);
@@ -179,9 +188,9 @@ impl Rows {
                 sms.map(of).sum::<f64>() / f64::from(self.per_row)
             };
             let all = (0..rows).flat_map(|row| (0..PARTS).map(move |part| (row, part)));
-            return all.map(|(row, part)| Cell::of(single, share(row, part))).collect();
+            let leading = |part: usize| timeline.leading.get(part * timeline.leading.len() / PARTS).copied();
+            return all.map(|(row, part)| Cell::of(leading(part).map(|k| k % looks), share(row, part))).collect();
         }
-        let looks = timeline.kernels.len().clamp(1, 4);
         let mut shares = vec![0.0; rows * PARTS * looks];
         let each = timeline.end_us / PARTS as f64;
         for block in timeline.blocks.iter().filter(|b| b.sm < timeline.sms) {
