@@ -272,10 +272,10 @@ impl Timeline {
         }
     }
 
-    /// Kernel and place of a block for people: "gemm" and "block 7 on SM 3".
-    fn block_name(&self, block: &TimelineBlock) -> [String; 2] {
+    /// A block for people: "gemm", "block 7", "SM 3 slot 0".
+    fn block_name(&self, block: &TimelineBlock) -> [String; 3] {
         let kernel = self.kernels.get(block.kernel).map_or("", |k| &k.label);
-        let place = format!("block {} on SM {}", grouped(block.index), block.sm);
-        [kernel.to_owned(), self.words.say(&place)]
+        let number = self.words.say(&format!("block {}", grouped(block.index)));
+        [kernel.to_owned(), number, self.words.say(&format!("SM {} slot {}", block.sm, block.slot))]
     }
 }

@@ -148,9 +148,11 @@ fn pictures_stay_small_whatever_the_number_of_blocks() {
     let mut noise = Timeline { kernels: three(1).kernels, ..beyond.clone() };
     noise.filled.iter_mut().flatten().for_each(|share| *share = random.next().unwrap_or_default());
     noise.leading = (0..200).map(|part| part % 3).collect();
-    for (name, chart) in [("all kept", kept), ("a million", beyond), ("noise", noise)] {
+    // Neighbours that look alike are one bar.
+    let cases = [("all kept", kept, 60_000), ("a million", beyond, 60_000), ("noise", noise, 2_000_000)];
+    for (name, chart, most) in cases {
         let svg = chart.draw(Theme::Light).svg().len();
-        assert!(svg < 2_000_000, "{name}: {svg} bytes");
+        assert!(svg < most, "{name}: {svg} bytes");
     }
 }
 
@@ -217,7 +219,8 @@ fn what_matters_is_written_on_it() {
             "closed form: 4 us",
             "perfect balance: 2.02 us",
             "critical block",
-            "block 108 on SM 0",
+            "block 108",
+            "SM 0 slot 0",
             "wave 2",
             "Time (us)",
             "arithmetic 50 %",

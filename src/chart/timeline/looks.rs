@@ -140,15 +140,19 @@ impl Timeline {
         canvas.line((scene.at(kernel.open_us), y), (from, y), waits);
         canvas.bar(Rect::new(from, y - 4.0, placed, y + 5.0), ink);
         canvas.path(&outline(Rect::new(from, y - 4.0, to, y + 5.0)), Stroke::new(ink, 1));
+        // Of a kernel that is placed at once the row is but a frame.
+        let swatch = Rect::new(scene.plot.x1 + 10.0, y - 4.0, scene.plot.x1 + 26.0, y + 5.0);
+        canvas.bar(swatch, ink);
         if let Some(ink) = stripe {
             canvas.line((from, y), (placed, y), Stroke::new(ink, 1));
+            canvas.line((swatch.x0, y), (swatch.x1 - 1.0, y), Stroke::new(ink, 1));
         }
         let dotted = Stroke::new(palette.ink, 1).dashed("1 4");
         for x in [from, to] {
             canvas.line((x, y + 6.0), (x, scene.plot.y1), dotted);
         }
-        let name = elide(&kernel.label, 11.0, false, (RIGHT - 10.0) / SLACK);
-        canvas.text((scene.plot.x1 + 10.0, y), &name, Type::new(11.0, palette.ink));
+        let name = elide(&kernel.label, 11.0, false, (RIGHT - 32.0) / SLACK);
+        canvas.text((swatch.x1 + 6.0, y), &name, Type::new(11.0, palette.ink));
     }
 }
 

@@ -99,16 +99,16 @@ impl Timeline {
         let frame = Rect::new(room.x0 - 1.0, room.y0 - 1.0, room.x1, room.y1);
         canvas.path(&outline(frame), Stroke::new(palette.ink, 2));
         let y = room.center().1.round();
-        let middle = y.clamp(plot.y0 + 22.0, plot.y1 - 22.0).round();
+        let middle = y.clamp(plot.y0 + 30.0, plot.y1 - 30.0).round();
         let leader = [(room.x1 + 1.0, y), (plot.x1 + 2.0, y), (plot.x1 + 8.0, middle)];
         canvas.path(&leader, Stroke::new(palette.ink, 1));
-        let [kernel, place] = self.block_name(&block);
-        let words = [self.words.say("critical block"), kernel, place];
+        let [kernel, number, place] = self.block_name(&block);
+        let words = [self.words.say("critical block"), kernel, number, place];
         for (row, words) in words.iter().enumerate() {
             let bold = row == 0;
             let style = Type { bold, ..Type::new(11.0, if bold { palette.ink } else { palette.muted }) };
             let words = elide(words, 11.0, bold, (RIGHT - 12.0) / SLACK);
-            canvas.text((plot.x1 + 12.0, middle + 15.0 * (row as f64 - 1.0)), &words, style);
+            canvas.text((plot.x1 + 12.0, middle + 14.5 * (row as f64 - 1.5)), &words, style);
         }
     }
 }
