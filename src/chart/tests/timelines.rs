@@ -156,8 +156,11 @@ fn pictures_stay_small_whatever_the_number_of_blocks() {
     }
 }
 
-/// All strips of a timeline, with their colour.
-fn strips(chart: &Timeline) -> Vec<((i32, i32, i32), (u8, u8, u8))> {
+/// A bar as left, top and width, and its colour.
+type Bar = ((i32, i32, i32), (u8, u8, u8));
+
+/// All strips of a timeline.
+fn strips(chart: &Timeline) -> Vec<Bar> {
     let of = |shape| match shape {
         Shape::Strips { strips, ink, .. } => strips.into_iter().map(|s| (s, ink)).collect(),
         _ => Vec::new(),
