@@ -26,6 +26,7 @@ mod tail;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod validation;
 mod widths;
 
@@ -40,6 +41,7 @@ pub use side_by_side::{KernelBars, SideBySide, TimeBar};
 pub use sweep::{MOST_SERIES, Sweep, SweepSample, SweepSeries};
 pub use tail::{Tail, TailSample};
 pub use terms::{KernelTerms, TimeBreakdown};
+pub use timeline::{Timeline, TimelineBlock, TimelineKernel, TimelineMark, TimelineUse};
 pub use validation::{
     ErrorBin, ErrorBySize, ErrorSeries, FEWEST_OF_BAND, MOST_PANELS, Scatter, ScatterPoint, ScatterSeries,
 };

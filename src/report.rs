@@ -19,6 +19,7 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trace;
 
 pub use compact::compact;
 pub use csv::{CsvError, csv};
@@ -31,6 +32,7 @@ pub(crate) use markdown::{code, escape};
 pub use schema::{Field, part_fields, report_fields, schema_fields, schema_markdown};
 pub use simulation::{SimulationReport, simulation_csv, simulation_json, simulation_markdown, simulation_text};
 pub use text::{Detail, TextOptions, text};
+pub use trace::trace;
 
 use serde::{Serialize, Serializer};
 

@@ -59,10 +59,14 @@ impl Axis {
     /// From about `low` to about `high`, rounded out to ticks of 1, 2 or 5 times a power of ten, at most `ticks` of them.
     pub fn linear(low: f64, high: f64, ticks: u32, pixels: (f64, f64)) -> Self {
         let (low, high) = sound(low, high);
-        let rough = (high - low) / f64::from(ticks.max(2));
-        let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
-        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough * 0.999).unwrap_or(power);
+        let step = round_step(low, high, ticks);
         Self::stepped(libm::floor(low / step + 1e-9) * step, libm::ceil(high / step - 1e-9) * step, step, pixels)
+    }
+
+    /// From `low` to `high` exactly, with ticks as of [`Self::linear`].
+    pub fn exact(low: f64, high: f64, ticks: u32, pixels: (f64, f64)) -> Self {
+        let (low, high) = sound(low, high);
+        Self::stepped(low, high, round_step(low, high, ticks), pixels)
     }
 
     /// From `low` to `high` exactly, with ticks at multiples of a power of two, at most about `ticks` of them.
@@ -184,6 +188,13 @@ fn sound(low: f64, high: f64) -> (f64, f64) {
     let low = if low.is_finite() { low.clamp(-1e300, 1e300) } else { 0.0 };
     let high = if high.is_finite() { high.min(1e300) } else { low };
     if high - low > low.abs() * 1e-9 && high - low > 1e-300 { (low, high) } else { (low, low + low.abs().max(1.0)) }
+}
+
+/// 1, 2 or 5 times a power of ten that divides a sound range into at most so many parts.
+fn round_step(low: f64, high: f64, parts: u32) -> f64 {
+    let rough = (high - low) / f64::from(parts.max(2));
+    let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
+    [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough * 0.999).unwrap_or(power)
 }
 
 /// 10^`exponent`.

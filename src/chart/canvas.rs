@@ -88,10 +88,30 @@ pub(super) enum Mark {
 /// One thing drawn; coordinates are whole pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
-    Path { points: Vec<(i32, i32)>, stroke: Stroke },
-    Fill { points: Vec<(i32, i32)>, ink: Rgb },
-    Disc { center: (i32, i32), radius: u32, ink: Rgb },
-    Text { at: (i32, i32), text: String, style: Type },
+    Path {
+        points: Vec<(i32, i32)>,
+        stroke: Stroke,
+    },
+    Fill {
+        points: Vec<(i32, i32)>,
+        ink: Rgb,
+    },
+    Disc {
+        center: (i32, i32),
+        radius: u32,
+        ink: Rgb,
+    },
+    /// Level bars of one height, as left, top and width.
+    Strips {
+        strips: Vec<(i32, i32, i32)>,
+        height: u32,
+        ink: Rgb,
+    },
+    Text {
+        at: (i32, i32),
+        text: String,
+        style: Type,
+    },
 }
 
 /// A text and the boxes that it covers: one if level, a chain of small ones if sloped.
@@ -149,6 +169,13 @@ impl Canvas {
     /// A filled box.
     pub fn bar(&mut self, r: Rect, ink: Rgb) {
         self.fill(&[(r.x0, r.y0), (r.x1, r.y0), (r.x1, r.y1), (r.x0, r.y1)], ink);
+    }
+
+    /// Very many level bars of one height and colour, each as left, top and width in whole pixels.
+    pub fn strips(&mut self, strips: Vec<(i32, i32, i32)>, height: u32, ink: Rgb) {
+        if !strips.is_empty() && height > 0 {
+            self.shapes.push(Shape::Strips { strips, height, ink });
+        }
     }
 
     /// A marker with a thin halo; `hollow` leaves its middle in the background's colour.

@@ -3,11 +3,13 @@
 mod bandwidth;
 mod lengths;
 mod products;
+mod timeline;
 mod validation;
 
 pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
 pub use lengths::attention_figure;
 pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
+pub use timeline::timeline_figure;
 pub use validation::{error_figure, scatter_figure};
 
 use super::{

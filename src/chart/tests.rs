@@ -3,6 +3,7 @@
 mod comparisons;
 mod lengths;
 mod sweeps;
+mod timelines;
 mod validations;
 
 use super::canvas::Canvas;

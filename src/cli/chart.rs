@@ -16,13 +16,13 @@ use super::{
     compare::{self, DeviceArgs},
     input::{self, Input},
     show::{Outcome, write_chart},
-    world,
+    simulate, world,
 };
 use crate::{
     analysis::Analysis,
     chart::{
         Chart, Theme,
-        figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
+        figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure, timeline_figure},
     },
     scenario::Scenario,
 };
@@ -64,6 +64,16 @@ enum Shaped {
     Elementwise(Box<rowwise::ElementwiseArgs>),
     /// Softmax, layer norm, RMS norm or row sums by the length of the rows: bandwidth and time
     Rowwise(Box<rowwise::RowArgs>),
+    /// A simulation block by block: SMs over time, the tail, the critical block, what is used
+    Timeline(Box<TimelineArgs>),
+}
+
+#[derive(ClapArgs)]
+struct TimelineArgs {
+    #[command(flatten)]
+    selection: simulate::Selection,
+    #[command(flatten)]
+    drawing: Drawing,
 }
 
 /// Where a chart goes, and its colours.
@@ -107,6 +117,7 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Attention(own)) => &own.drawing,
         Some(Shaped::Elementwise(own)) => &own.drawing,
         Some(Shaped::Rowwise(own)) => &own.drawing,
+        Some(Shaped::Timeline(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -119,6 +130,7 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Attention(own)), _) => attention::drawn(own, theme)?,
         (Some(Shaped::Elementwise(own)), _) => rowwise::elementwise(own, theme)?,
         (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
+        (Some(Shaped::Timeline(own)), _) => timeline_figure(&own.selection.run_one()?).draw(theme),
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };

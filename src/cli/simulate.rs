@@ -1,28 +1,31 @@
 //! `simulate`: kernels block by block, from a file or from options.
 
-use std::path::Path;
+mod flags;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use super::{
     EXIT_CHECK, EXIT_OK,
-    args::{self, Format, GpuArgs, OutputArgs},
+    args::{Format, GpuArgs, OutputArgs},
+    show::{NamedChart, write_chart, write_files},
     world,
 };
 use crate::{
-    gpu::{DataType, Gpu, Pipe},
-    report::{SimulationReport, simulation_csv, simulation_json, simulation_markdown, simulation_text},
-    simulation::{
-        self, AttentionWork, BlocksWork, BuildError, Built, GemmWork, LaunchSpec, Order, Rows, Schedule, Simulation,
-    },
-    units::{Bytes, Flops, Seconds},
+    chart::{Theme, figures::timeline_figure},
+    gpu::{Catalog, Gpu},
+    report::{SimulationReport, simulation_csv, simulation_json, simulation_markdown, simulation_text, trace},
+    simulation::{self, BuildError, Built, Simulated, Simulation},
 };
+use flags::Flags;
 
+/// What is simulated, and on which GPUs.
 #[derive(ClapArgs)]
-pub struct Args {
+pub struct Selection {
     /// Simulation file (TOML, see scenarios/README.md) or the name of a built-in one; without it the options below
     #[arg(value_name = "FILE")]
     file: Option<String>,
@@ -31,153 +34,28 @@ pub struct Args {
     case: Option<String>,
     #[command(flatten)]
     flags: Flags,
+    #[command(flatten)]
+    gpu: GpuArgs,
+}
+
+#[derive(ClapArgs)]
+pub struct Args {
+    #[command(flatten)]
+    selection: Selection,
+    /// Timeline of one simulation: .svg, .png or .csv (the data)
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// The same as a Chrome trace (JSON), for Perfetto or chrome://tracing
+    #[arg(long, value_name = "FILE.json")]
+    trace: Option<PathBuf>,
+    /// Folder for the report in every form, and the timeline and trace of every simulation
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Simulations that run at a time; as many as there are cores
     #[arg(long, value_name = "COUNT")]
     jobs: Option<usize>,
     #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
     output: OutputArgs,
-}
-
-/// A single launch.
-#[derive(ClapArgs)]
-#[group(id = "launch", multiple = true, conflicts_with = "file")]
-struct Flags {
-    /// Equal blocks; what each needs is --math, --operations, --dram, --l2, --port, --latency
-    #[arg(long, value_name = "COUNT")]
-    blocks: Option<u64>,
-    /// Time of an SM's arithmetic per block
-    #[arg(long, value_name = "TIME", requires = "blocks", default_value = "0 us")]
-    math: Seconds,
-    /// Operations per block, on --pipe
-    #[arg(long, value_name = "FLOP", requires = "blocks", default_value = "0 FLOP")]
-    operations: Flops,
-    /// Unit of the operations, such as tensor.bf16; vector.fp32 without it
-    #[arg(long, value_name = "UNIT", requires = "operations")]
-    pipe: Option<Pipe>,
-    /// Bytes of DRAM per block
-    #[arg(long, value_name = "SIZE", requires = "blocks", default_value = "0 B")]
-    dram: Bytes,
-    /// Bytes of L2 per block
-    #[arg(long, value_name = "SIZE", requires = "blocks", default_value = "0 B")]
-    l2: Bytes,
-    /// Bytes through the SM's port per block
-    #[arg(long, value_name = "SIZE", requires = "blocks", default_value = "0 B")]
-    port: Bytes,
-    /// Waiting of each block
-    #[arg(long, value_name = "TIME", requires = "blocks", default_value = "0 us")]
-    latency: Seconds,
-    /// Blocks per SM; 1 without it and without --threads
-    #[arg(long, value_name = "COUNT")]
-    blocks_per_sm: Option<u64>,
-    /// Threads of a block: with --registers and --shared they say how many fit on an SM
-    #[arg(long, value_name = "COUNT", requires = "blocks", conflicts_with = "blocks_per_sm")]
-    threads: Option<u64>,
-    /// Registers of a thread
-    #[arg(long, value_name = "COUNT", requires = "threads")]
-    registers: Option<u64>,
-    /// Shared memory of a block
-    #[arg(long, value_name = "SIZE", requires = "threads")]
-    shared: Option<Bytes>,
-    /// A matrix product, M N K
-    #[arg(long, value_names = ["M", "N", "K"], num_args = 3, conflicts_with_all = ["blocks", "attention"])]
-    gemm: Option<Vec<u64>>,
-    /// Tile of the product, such as 128x128
-    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = args::tile, requires = "gemm")]
-    tile: Option<(u32, u32)>,
-    /// Shares into which k of the product is cut
-    #[arg(long, value_name = "COUNT", requires = "gemm")]
-    split: Option<u64>,
-    /// Causal attention of prompts: HEADS TOKENS [TOKENS ...], one length per sequence
-    #[arg(long, value_name = "HEADS TOKENS", num_args = 2.., conflicts_with = "blocks")]
-    attention: Option<Vec<u64>>,
-    /// Type of the operands of --gemm and --attention
-    #[arg(long, value_name = "TYPE", default_value = "bf16")]
-    dtype: DataType,
-    /// Order of the blocks
-    #[arg(long, value_enum, default_value = "given")]
-    order: OrderArg,
-    /// How blocks come to slots
-    #[arg(long, value_enum, default_value = "hardware")]
-    schedule: ScheduleArg,
-    /// Blocks that are placed together in one GPC
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    cluster: u64,
-    /// Time from its placement until a block begins its work
-    #[arg(long, value_name = "TIME", default_value = "0 us")]
-    start: Seconds,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum OrderArg {
-    /// As they are numbered
-    Given,
-    /// By the time that each takes alone
-    LongestFirst,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum ScheduleArg {
-    /// As blocks of a grid, placed by the hardware
-    Hardware,
-    /// As tiles of a persistent kernel, from a common queue
-    Queue,
-    /// As tiles of a persistent kernel, dealt out in turn
-    Stride,
-    /// The steps of a product's tiles, dealt out evenly
-    StreamK,
-}
-
-impl Flags {
-    /// The launch that the options describe, with a title.
-    fn launch(&self) -> Result<(String, LaunchSpec)> {
-        let mut launch = LaunchSpec {
-            blocks_per_sm: self.blocks_per_sm,
-            threads: self.threads,
-            registers: self.registers,
-            shared: self.shared,
-            order: match self.order {
-                OrderArg::Given => Order::Given,
-                OrderArg::LongestFirst => Order::LongestFirst,
-            },
-            schedule: match self.schedule {
-                ScheduleArg::Hardware => Schedule::Hardware,
-                ScheduleArg::Queue => Schedule::Queue,
-                ScheduleArg::Stride => Schedule::Stride,
-                ScheduleArg::StreamK => Schedule::StreamK,
-            },
-            cluster: self.cluster,
-            start: self.start,
-            ..LaunchSpec::default()
-        };
-        if let Some(sizes) = &self.gemm {
-            let (n, k, dtype) = (sizes[1], sizes[2], self.dtype);
-            let (m, batch) = (Rows(vec![sizes[0]]), 1);
-            launch.name = "gemm".into();
-            let title = format!("gemm {}x{n}x{k} {}", sizes[0], dtype.name());
-            launch.gemm = Some(GemmWork { m, n, k, batch, dtype, tile: self.tile, split: self.split });
-            return Ok((title, launch));
-        }
-        if let Some(sizes) = &self.attention {
-            launch.name = "attention".into();
-            launch.attention = Some(AttentionWork::causal(sizes[0], sizes[1..].to_vec(), self.dtype));
-            let lengths: Vec<String> = sizes[1..].iter().map(u64::to_string).collect();
-            let title =
-                format!("causal attention, {} heads, {} tokens, {}", sizes[0], lengths.join(" + "), self.dtype.name());
-            return Ok((title, launch));
-        }
-        if let Some(count) = self.blocks {
-            let Self { math, operations, pipe, dram, l2, port, latency, .. } = *self;
-            launch.blocks = vec![BlocksWork { count, math, operations, pipe, dram, l2, port, latency }];
-            return Ok((format!("{count} equal blocks"), launch));
-        }
-        let built_in: Vec<&str> = simulation::embedded().map(|(name, _)| name).collect();
-        bail!(
-            "nothing to simulate: name a file, a built-in simulation ({}), or give --blocks, --gemm or --attention",
-            built_in.join(", ")
-        )
-    }
 }
 
 /// Reads a file, or a built-in simulation by its name.
@@ -193,51 +71,125 @@ fn read(name: &str) -> Result<Simulation> {
     Ok(Simulation::parse(name, &world::read_text(path)?)?)
 }
 
-pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let mut simulation = match &args.file {
-        Some(name) => read(name)?,
-        None => {
-            let (title, launch) = args.flags.launch()?;
-            Simulation::of(&title, launch)?
-        }
-    };
-    let (gpus, assumptions) = gpus(&args, &mut simulation, &catalog)?;
-    let cases = simulation.cases();
-    let cases: Vec<&str> = match &args.case {
-        None => cases,
-        Some(name) if cases.contains(&name.as_str()) => vec![name],
-        Some(name) => bail!("--case `{name}`: the file has no such case; there are {}", cases.join(", ")),
-    };
-    let pairs: Vec<(&str, &Gpu)> = gpus.iter().flat_map(|gpu| cases.iter().map(move |case| (*case, gpu))).collect();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0)).build()?;
-    let built: Vec<_> = pairs.iter().map(|(case, gpu)| simulation.build(case, gpu)).collect();
-    let bar = progress(&built, args.output.quiet);
-    let work = pairs.par_iter().zip(built);
-    let results: Vec<_> = pool.install(|| {
-        let run = |((case, gpu), built): (&(&str, &Gpu), Result<Built, BuildError>)| {
-            Ok(built?.run(&simulation.title, case, gpu, &|blocks| bar.inc(blocks))?)
+/// Simulations that were run.
+struct Ran {
+    title: String,
+    assumptions: Vec<String>,
+    runs: Vec<Simulated>,
+    errors: Vec<String>,
+}
+
+impl Selection {
+    /// Runs every case on every GPU, `jobs` at a time. One that is refused is an error beside the answers of the others.
+    fn run(&self, jobs: Option<usize>, quiet: bool) -> Result<Ran> {
+        let catalog = self.gpu.folder.catalog()?;
+        let simulation = match &self.file {
+            Some(name) => read(name)?,
+            None => {
+                let (title, launch) = self.flags.launch()?;
+                Simulation::of(&title, launch)?
+            }
         };
-        work.map(run).collect::<Vec<Result<_, BuildError>>>()
-    });
-    bar.finish_and_clear();
-    let (mut runs, mut errors) = (Vec::new(), Vec::new());
-    for ((case, gpu), result) in pairs.iter().zip(results) {
-        match result {
-            Ok(run) => runs.push(run),
-            Err(error) if pairs.len() == 1 => return Err(error).context("the simulation is refused"),
-            Err(error) => {
-                let of = if case.is_empty() { String::new() } else { format!("{case}, ") };
-                errors.push(format!("{of}{}: {error}", gpu.name));
+        let (gpus, assumptions) = self.gpus(&simulation, &catalog)?;
+        let cases = simulation.cases();
+        let cases: Vec<&str> = match &self.case {
+            None => cases,
+            Some(name) if cases.contains(&name.as_str()) => vec![name],
+            Some(name) => bail!("--case `{name}`: the file has no such case; there are {}", cases.join(", ")),
+        };
+        let pairs: Vec<(&str, &Gpu)> = gpus.iter().flat_map(|gpu| cases.iter().map(move |case| (*case, gpu))).collect();
+        let built: Vec<_> = pairs.iter().map(|(case, gpu)| simulation.build(case, gpu)).collect();
+        let bar = progress(&built, quiet);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build()?;
+        let results: Vec<_> = pool.install(|| {
+            let run = |((case, gpu), built): (&(&str, &Gpu), Result<Built, BuildError>)| {
+                Ok(built?.run(&simulation.title, case, gpu, &|blocks| bar.inc(blocks))?)
+            };
+            pairs.par_iter().zip(built).map(run).collect::<Vec<Result<_, BuildError>>>()
+        });
+        bar.finish_and_clear();
+        let (mut runs, mut errors) = (Vec::new(), Vec::new());
+        for ((case, gpu), result) in pairs.iter().zip(results) {
+            match result {
+                Ok(run) => runs.push(run),
+                Err(error) if pairs.len() == 1 => return Err(error).context("the simulation is refused"),
+                Err(error) => {
+                    let of = if case.is_empty() { String::new() } else { format!("{case}, ") };
+                    errors.push(format!("{of}{}: {error}", gpu.name));
+                }
             }
         }
+        if let (true, Some(first)) = (runs.is_empty(), errors.first()) {
+            bail!("{first}");
+        }
+        Ok(Ran { title: simulation.title, assumptions, runs, errors })
     }
-    if let (true, Some(first)) = (runs.is_empty(), errors.first()) {
-        bail!("{first}");
+
+    /// The GPUs of the command line, else those of the file, with the what-ifs of `--set`.
+    fn gpus(&self, simulation: &Simulation, catalog: &Catalog) -> Result<(Vec<Gpu>, Vec<String>)> {
+        let mut given = self.gpu.clone();
+        if given.gpu.is_empty() {
+            given.gpu.clone_from(&simulation.gpus);
+        }
+        given.resolve(catalog)
     }
-    let report = SimulationReport::new(&simulation.title, assumptions, &runs, errors);
-    args.output.emit(&rendered(&report, args.output.format)?)?;
-    Ok(if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK })
+
+    /// The one simulation that a figure shows.
+    pub fn run_one(&self) -> Result<Simulated> {
+        self.run(None, true)?.one("a timeline")
+    }
+}
+
+impl Ran {
+    fn one(mut self, what: &str) -> Result<Simulated> {
+        let names: Vec<String> = self.runs.iter().map(|run| format!("{} on {}", run.case, run.gpu.id)).collect();
+        match self.runs.len() {
+            1 => Ok(self.runs.remove(0)),
+            _ => bail!(
+                "{what} shows one simulation, and there are several ({}): --case and --gpu choose",
+                names.join(", ")
+            ),
+        }
+    }
+}
+
+pub fn run(args: Args) -> Result<u8> {
+    let ran = args.selection.run(args.jobs, args.output.quiet)?;
+    let report = SimulationReport::new(&ran.title, ran.assumptions.clone(), &ran.runs, ran.errors.clone());
+    let rendered = rendered(&report, args.output.format)?;
+    let code = if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK };
+    if let Some(folder) = &args.out {
+        write_folder(folder, &ran.runs, &report, args.output.quiet)?;
+    }
+    if args.chart.is_some() || args.trace.is_some() {
+        let run = ran.one(if args.chart.is_some() { "--chart" } else { "--trace" })?;
+        if let Some(path) = &args.chart {
+            write_chart(path, &timeline_figure(&run).draw(Theme::Light))?;
+        }
+        if let Some(path) = &args.trace {
+            world::write(path, trace(&run).as_bytes())?;
+        }
+    }
+    args.output.emit(&rendered)?;
+    Ok(code)
+}
+
+/// Report, timelines and traces as files.
+fn write_folder(folder: &Path, runs: &[Simulated], report: &SimulationReport, quiet: bool) -> Result<()> {
+    let mut charts = Vec::new();
+    let mut files = vec![
+        ("simulation.json".to_owned(), simulation_json(report)),
+        ("simulation.csv".into(), simulation_csv(report)?),
+        ("simulation.md".into(), simulation_markdown(report)),
+    ];
+    for (number, run) in runs.iter().enumerate() {
+        let suffix = if number > 0 { format!("-{}", number + 1) } else { String::new() };
+        files.push((format!("trace{suffix}.json"), trace(run)));
+        let (name, label) = (format!("timeline{suffix}"), format!("Timeline: {} on {}", run.case, run.gpu.name));
+        charts.push(NamedChart { name, label, chart: timeline_figure(run).draw(Theme::Light) });
+    }
+    let reports: Vec<(&str, String)> = files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    write_files(folder, &reports, &charts, quiet)
 }
 
 /// Above so many blocks a bar is shown on a terminal.
@@ -266,13 +218,4 @@ fn rendered(report: &SimulationReport, format: Format) -> Result<String> {
             bail!("--format html: a simulation is text, json, csv or markdown; its chart is --chart FILE.svg")
         }
     })
-}
-
-/// The GPUs of the command line, else those of the file, with the what-ifs of `--set`.
-fn gpus(args: &Args, simulation: &mut Simulation, catalog: &crate::gpu::Catalog) -> Result<(Vec<Gpu>, Vec<String>)> {
-    let mut given = args.gpu.clone();
-    if given.gpu.is_empty() {
-        given.gpu.clone_from(&simulation.gpus);
-    }
-    given.resolve(catalog)
 }

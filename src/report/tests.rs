@@ -2,6 +2,7 @@
 
 mod html_page;
 mod text_snapshots;
+mod traces;
 
 use super::*;
 use crate::{

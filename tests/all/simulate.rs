@@ -211,3 +211,23 @@ fn bad_options_are_refused() {
     let out = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
     assert!(out.contains("H100") && out.contains("error: Instinct MI300X"), "{out}");
 }
+
+#[test]
+fn charts_and_traces_are_written() {
+    let place = Place::new();
+    place.out(&["simulate", "overlap", "--case", "two streams", "--chart", "t.svg", "--trace", "t.json"]);
+    let drawn = place.out(&["chart", "timeline", "overlap", "--case", "two streams"]);
+    assert_eq!(place.read("t.svg"), drawn.as_bytes());
+    let trace: Value = serde_json::from_slice(&place.read("t.json")).unwrap();
+    let blocks = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X").count();
+    assert_eq!(blocks, 256 + 2048);
+    place.out(&["simulate", "stream-k", "--out", "all", "--quiet"]);
+    let names = place.names("all");
+    for name in ["simulation.csv", "simulation.json", "simulation.md", "timeline.svg", "timeline-5.csv", "trace-5.json"]
+    {
+        assert!(names.contains(&name.to_owned()), "{name}: {names:?}");
+    }
+    place.refused(&["simulate", "overlap", "--chart", "x.svg"], &["--chart shows one", "two streams", "--case"]);
+    place.refused(&["simulate", "--blocks", "3", "--math", "1 us", "--chart", "x.jpg"], &["x.jpg", ".svg"]);
+    place.refused(&["chart", "timeline", "overlap"], &["a timeline shows one", "--case"]);
+}
