@@ -11,6 +11,7 @@ mod device;
 mod error;
 mod fields;
 mod judge;
+mod kind;
 mod launch;
 mod name;
 mod notation;
@@ -19,18 +20,23 @@ mod pair;
 mod raw;
 mod tensor;
 mod text;
+mod trace;
 mod unit;
+
+use std::io::BufRead;
 
 pub use advice::Advice;
 pub use device::{Device, device};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
+pub use kind::Kind;
 pub use name::{plain_name, short_name, telling_names};
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
 pub use pair::{Pair, circumstances, pair};
 pub use text::binary;
+pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, Trace, TransferGroup};
 
 /// Which format a file is in, told from its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +45,23 @@ pub enum Format {
     NcuDetailsCsv,
     /// Nsight Compute, `--csv --page raw`: one row per launch, a units row second.
     NcuRawCsv,
+}
+
+impl Format {
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::NcuDetailsCsv => "Nsight Compute, details page",
+            Self::NcuRawCsv => "Nsight Compute, raw page",
+        }
+    }
+
+    /// The word of reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NcuDetailsCsv | Self::NcuRawCsv => "nsight-compute",
+        }
+    }
 }
 
 /// What a profiler file holds.
@@ -57,6 +80,42 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     let text = text::decode(bytes).ok()?;
     let header = text::find_header(&text)?;
     page_of(&header.columns)
+}
+
+/// A reader of one kind of trace.
+struct Reader {
+    format: Format,
+    /// Whether a file with this beginning is one.
+    detect: fn(&str) -> bool,
+    /// Reads it from the beginning.
+    read: fn(&mut dyn BufRead, &mut Collector) -> Result<(), ProfileError>,
+}
+
+/// The readers, in the order in which they are asked.
+const READERS: [Reader; 0] = [];
+
+/// So many bytes of a file tell its kind.
+pub const HEAD: usize = 1 << 16;
+
+/// The kind of trace that a file with this beginning is; absent where it is none.
+pub fn detect_trace(head: &[u8]) -> Option<Format> {
+    let text = text::decode(head).ok()?;
+    READERS.iter().find(|reader| (reader.detect)(&text)).map(|reader| reader.format)
+}
+
+/// Reads a trace, launch by launch: memory holds its groups alone.
+///
+/// # Errors
+/// The file is of another kind than `format`, cannot be read, or holds no launch.
+pub fn read_trace(format: Format, input: &mut dyn BufRead) -> Result<Trace, ProfileError> {
+    let mut collector = Collector::default();
+    if let Some(reader) = READERS.iter().find(|reader| reader.format == format) {
+        (reader.read)(input, &mut collector)?;
+    }
+    if collector.launches() == 0 {
+        return Err(ProfileError::NoLaunch { format });
+    }
+    Ok(collector.finish(format))
 }
 
 /// Reads a profiler file. Never panics; rows that cannot be used are skipped and named in [`Profile::warnings`].

@@ -238,6 +238,8 @@ fn fill(
         rule
     };
     ObservedKernel {
+        accumulation_registers: None,
+        scalar_registers: None,
         id: Some(launch.id),
         process_id: launch.process_id,
         name: launch.name,

@@ -57,6 +57,20 @@ pub enum ProfileError {
         /// The first columns that it has.
         columns: String,
     },
+    /// A trace in which no kernel ran.
+    #[error("the file ({}) has 0 kernel launches: check that the GPU was traced and that the program launches a kernel", .format.label())]
+    NoLaunch {
+        /// The format of the file.
+        format: super::Format,
+    },
+    /// A file that broke off while it was read.
+    #[error("the file cannot be read on after {bytes} bytes: {message}")]
+    Stream {
+        /// Bytes read before.
+        bytes: u64,
+        /// What went wrong.
+        message: String,
+    },
     /// The tool's output with 0 profiled launches.
     #[error(
         "the file has 0 kernels: the profiler recorded no launch{}; check that the program launches a kernel and that \

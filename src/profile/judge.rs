@@ -136,6 +136,8 @@ fn resources(observed: &ObservedKernel) -> Option<Resources> {
         carveout: configured.filter(|c| *c > 0).map_or(Carveout::Largest, Carveout::Bytes),
         opt_in: true,
         barriers: observed.barriers_per_block.unwrap_or(1),
+        accumulation_registers: observed.accumulation_registers.unwrap_or(0),
+        scalar_registers: observed.scalar_registers.unwrap_or(0),
         ..Resources::default()
     })
 }

@@ -150,6 +150,10 @@ pub struct ObservedKernel {
     pub cluster_blocks: Option<u32>,
     /// Registers per thread.
     pub registers_per_thread: Option<u32>,
+    /// Accumulation registers (AGPRs) per thread, AMD.
+    pub accumulation_registers: Option<u32>,
+    /// Scalar registers (SGPRs) per wavefront, AMD.
+    pub scalar_registers: Option<u32>,
     /// Static shared memory per block.
     pub static_shared: Option<Measured<Bytes>>,
     /// Dynamic shared memory per block.

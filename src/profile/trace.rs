@@ -1,0 +1,369 @@
+//! Launches of a trace, which may be millions: grouped as they are read, so that memory holds the groups alone.
+
+use std::collections::HashMap;
+
+use super::{Format, Measured, ObservedDevice, ObservedKernel, kind::Kind};
+use crate::units::{Bytes, Seconds};
+
+/// What a trace says of a launch besides its name and time; launches that differ in it are different groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LaunchShape {
+    /// Blocks in x, y, z.
+    pub grid: Option<[u64; 3]>,
+    /// Threads of a block in x, y, z.
+    pub block: Option<[u64; 3]>,
+    /// Registers per thread; VGPRs on AMD.
+    pub registers_per_thread: Option<u32>,
+    /// AGPRs per thread, AMD.
+    pub accumulation_registers: Option<u32>,
+    /// SGPRs per wavefront, AMD.
+    pub scalar_registers: Option<u32>,
+    /// Static shared memory per block, or LDS.
+    pub static_shared: Option<Measured<Bytes>>,
+    /// Dynamic shared memory per block.
+    pub dynamic_shared: Option<Measured<Bytes>>,
+    /// Shared-memory carve-out of the SM for this launch.
+    pub shared_configuration: Option<Measured<Bytes>>,
+}
+
+/// Equal for equal shapes and for those alone.
+type ShapeKey = ([Option<[u64; 3]>; 2], [Option<u32>; 3], [Option<(u64, u64)>; 3]);
+
+impl LaunchShape {
+    fn key(&self) -> ShapeKey {
+        let size =
+            |size: Option<Measured<Bytes>>| size.map(|m| (m.value.get().to_bits(), m.half_width.get().to_bits()));
+        (
+            [self.grid, self.block],
+            [self.registers_per_thread, self.accumulation_registers, self.scalar_registers],
+            [self.static_shared, self.dynamic_shared, self.shared_configuration].map(size),
+        )
+    }
+}
+
+/// A launch as a reader finds it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LaunchRecord<'a> {
+    /// Name as written.
+    pub name: &'a str,
+    /// Number of the device; 0 where the file has one and names none.
+    pub device: u32,
+    /// Beginning, on the clock of the file.
+    pub start: Option<Seconds>,
+    /// Duration on the device.
+    pub duration: Option<Seconds>,
+    /// The rest.
+    pub shape: LaunchShape,
+}
+
+/// Equal launches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelGroup {
+    /// Number of the device.
+    pub device: u32,
+    /// What they have in common; its duration is their mean.
+    pub kernel: ObservedKernel,
+    /// What the name tells of the operation.
+    pub kind: Kind,
+    /// Launches.
+    pub launches: u64,
+    /// Launches with a duration.
+    pub timed: u64,
+    /// Their time, added up.
+    pub total: Seconds,
+    /// The shortest.
+    pub shortest: Seconds,
+    /// The longest.
+    pub longest: Seconds,
+}
+
+/// Copies or fills of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferGroup {
+    /// As the file calls it, such as `[CUDA memcpy HtoD]`.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// Time, added up.
+    pub total: Seconds,
+    /// Bytes, where the file has them for each.
+    pub bytes: Option<Bytes>,
+}
+
+/// How the time of one device was spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeviceTime {
+    /// Number of the device.
+    pub device: u32,
+    /// From the first beginning to the last end of a kernel or copy.
+    pub span: Seconds,
+    /// Time with a kernel.
+    pub kernels: Seconds,
+    /// Time with neither kernel nor copy.
+    pub gaps: Seconds,
+}
+
+/// What a trace holds.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The format that the file is in.
+    pub format: Format,
+    /// The devices by number, as far as the file describes them.
+    pub devices: Vec<(u32, ObservedDevice)>,
+    /// Groups of equal launches, most time first.
+    pub groups: Vec<KernelGroup>,
+    /// Copies and fills, most time first.
+    pub transfers: Vec<TransferGroup>,
+    /// Devices whose launches have beginnings.
+    pub times: Vec<DeviceTime>,
+    /// What was skipped or odd.
+    pub warnings: Vec<String>,
+}
+
+impl Trace {
+    /// Launches of all groups.
+    pub fn launches(&self) -> u64 {
+        self.groups.iter().map(|group| group.launches).sum()
+    }
+
+    /// Time of all launches, added up.
+    pub fn kernel_time(&self) -> Seconds {
+        self.groups.iter().map(|group| group.total).sum()
+    }
+}
+
+/// Intervals of a device, merged now and then so that they stay few.
+#[derive(Clone, Debug, Default)]
+struct Intervals {
+    list: Vec<(f64, f64)>,
+    merged: usize,
+}
+
+/// So many intervals are kept before those that touch are joined.
+const MERGE_AT: usize = 1 << 20;
+
+impl Intervals {
+    fn add(&mut self, from: f64, to: f64) {
+        if to > from {
+            self.list.push((from, to));
+        }
+        // After a merge that freed little, wait until there are twice as many.
+        if self.list.len() >= (2 * self.merged).max(MERGE_AT) {
+            self.merge();
+        }
+    }
+
+    fn merge(&mut self) {
+        self.list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut joined: Vec<(f64, f64)> = Vec::new();
+        for (from, to) in self.list.drain(..) {
+            match joined.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => joined.push((from, to)),
+            }
+        }
+        self.merged = joined.len();
+        self.list = joined;
+    }
+
+    fn length(&self) -> f64 {
+        self.list.iter().map(|(from, to)| to - from).sum()
+    }
+}
+
+/// Takes launches one by one.
+#[derive(Clone, Debug, Default)]
+pub struct Collector {
+    /// What the file says of its devices.
+    pub devices: Vec<(u32, ObservedDevice)>,
+    /// What was skipped or odd.
+    pub warnings: Vec<String>,
+    places: HashMap<(u32, String), Vec<(ShapeKey, usize)>>,
+    groups: Vec<KernelGroup>,
+    transfers: Vec<TransferGroup>,
+    kernels: Vec<(u32, Intervals)>,
+    everything: Vec<(u32, Intervals)>,
+}
+
+fn of_device(list: &mut Vec<(u32, Intervals)>, device: u32) -> &mut Intervals {
+    let place = list.iter().position(|(number, _)| *number == device).unwrap_or_else(|| {
+        list.push((device, Intervals::default()));
+        list.len() - 1
+    });
+    &mut list[place].1
+}
+
+impl Collector {
+    /// Adds a launch. A time that is negative or no number counts as absent.
+    pub fn launch(&mut self, record: &LaunchRecord<'_>) {
+        let legal = |time: Seconds| time.get().is_finite() && time.get() >= 0.0;
+        let duration = record.duration.filter(|time| legal(*time));
+        if let (Some(start), Some(duration)) = (record.start, duration)
+            && start.get().is_finite()
+        {
+            let (from, to) = (start.get(), start.get() + duration.get());
+            of_device(&mut self.kernels, record.device).add(from, to);
+            of_device(&mut self.everything, record.device).add(from, to);
+        }
+        let key = record.shape.key();
+        // The name is copied for a new one alone.
+        let place = match self.places.get_mut(&(record.device, record.name.to_owned())) {
+            Some(shapes) => match shapes.iter().find(|(shape, _)| *shape == key) {
+                Some((_, place)) => *place,
+                None => {
+                    shapes.push((key, self.groups.len()));
+                    self.groups.push(group(record));
+                    self.groups.len() - 1
+                }
+            },
+            None => {
+                self.places.insert((record.device, record.name.into()), vec![(key, self.groups.len())]);
+                self.groups.push(group(record));
+                self.groups.len() - 1
+            }
+        };
+        let group = &mut self.groups[place];
+        group.launches += 1;
+        if let Some(duration) = duration {
+            group.shortest = if group.timed == 0 { duration } else { group.shortest.min(duration) };
+            group.longest = group.longest.max(duration);
+            group.total += duration;
+            group.timed += 1;
+        }
+    }
+
+    /// Adds a copy or fill.
+    pub fn transfer(
+        &mut self,
+        name: &str,
+        device: u32,
+        start: Option<Seconds>,
+        duration: Seconds,
+        bytes: Option<Bytes>,
+    ) {
+        if !(duration.get().is_finite() && duration.get() >= 0.0) {
+            return;
+        }
+        if let Some(start) = start.filter(|s| s.get().is_finite()) {
+            of_device(&mut self.everything, device).add(start.get(), start.get() + duration.get());
+        }
+        match self.transfers.iter_mut().find(|group| group.name == name) {
+            Some(group) => {
+                group.count += 1;
+                group.total += duration;
+                group.bytes = group.bytes.zip(bytes).map(|(all, more)| all + more);
+            }
+            None => self.transfers.push(TransferGroup { name: name.into(), count: 1, total: duration, bytes }),
+        }
+    }
+
+    /// Launches so far.
+    pub fn launches(&self) -> u64 {
+        self.groups.iter().map(|group| group.launches).sum()
+    }
+
+    /// The trace.
+    pub fn finish(mut self, format: Format) -> Trace {
+        let devices = std::mem::take(&mut self.devices);
+        let device = |number: u32| devices.iter().find(|(n, _)| *n == number).map(|(_, device)| device.clone());
+        for group in &mut self.groups {
+            group.kernel.device = device(group.device).unwrap_or_default();
+            if group.timed > 0 {
+                group.kernel.duration = Some(group.total / group.timed as f64);
+            }
+        }
+        self.groups.sort_by(|a, b| b.total.get().total_cmp(&a.total.get()));
+        self.transfers.sort_by(|a, b| b.total.get().total_cmp(&a.total.get()));
+        let mut times: Vec<DeviceTime> = Vec::new();
+        for (number, mut all) in self.everything {
+            all.merge();
+            let kernels = of_device(&mut self.kernels, number);
+            kernels.merge();
+            let span = match (all.list.first(), all.list.last()) {
+                (Some(first), Some(last)) => last.1 - first.0,
+                _ => 0.0,
+            };
+            times.push(DeviceTime {
+                device: number,
+                span: Seconds(span),
+                kernels: Seconds(kernels.length()),
+                gaps: Seconds((span - all.length()).max(0.0)),
+            });
+        }
+        times.sort_by_key(|time| time.device);
+        Trace { format, devices, groups: self.groups, transfers: self.transfers, times, warnings: self.warnings }
+    }
+}
+
+fn group(record: &LaunchRecord<'_>) -> KernelGroup {
+    let shape = &record.shape;
+    let product = |dims: [u64; 3]| dims.iter().try_fold(1u64, |all, d| all.checked_mul(*d));
+    let threads = shape.block.and_then(product).and_then(|threads| u32::try_from(threads).ok());
+    KernelGroup {
+        device: record.device,
+        kernel: ObservedKernel {
+            name: record.name.into(),
+            grid: shape.grid,
+            block: shape.block,
+            grid_blocks: shape.grid.and_then(product),
+            threads_per_block: threads,
+            registers_per_thread: shape.registers_per_thread,
+            accumulation_registers: shape.accumulation_registers,
+            scalar_registers: shape.scalar_registers,
+            static_shared: shape.static_shared,
+            dynamic_shared: shape.dynamic_shared,
+            shared_configuration: shape.shared_configuration,
+            ..ObservedKernel::default()
+        },
+        kind: Kind::of(record.name),
+        launches: 0,
+        timed: 0,
+        total: Seconds::ZERO,
+        shortest: Seconds::ZERO,
+        longest: Seconds::ZERO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(name: &'static str, start: f64, duration: f64, blocks: u64) -> LaunchRecord<'static> {
+        let shape = LaunchShape { grid: Some([blocks, 1, 1]), block: Some([128, 2, 1]), ..LaunchShape::default() };
+        LaunchRecord { name, device: 0, start: Some(Seconds(start)), duration: Some(Seconds(duration)), shape }
+    }
+
+    #[test]
+    fn groups_gaps_and_overlap_by_hand() {
+        let mut collector = Collector::default();
+        // 0 to 3 and 2 to 5 overlap, a copy fills 5 to 6, 8 to 9 follows a gap of 2.
+        for record in [launch("a", 0.0, 3.0, 10), launch("b", 2.0, 3.0, 10), launch("a", 8.0, 1.0, 10)] {
+            collector.launch(&record);
+        }
+        collector.transfer("[copy]", 0, Some(Seconds(5.0)), Seconds(1.0), Some(Bytes(100.0)));
+        collector.launch(&LaunchRecord { start: None, duration: None, ..launch("a", 0.0, 0.0, 11) });
+        let trace = collector.finish(Format::NcuRawCsv);
+        let time = trace.times[0];
+        assert_eq!((time.span, time.kernels, time.gaps), (Seconds(9.0), Seconds(6.0), Seconds(2.0)));
+        let first = &trace.groups[0];
+        assert_eq!((first.kernel.name.as_str(), first.launches, first.total), ("a", 2, Seconds(4.0)));
+        assert_eq!((first.shortest, first.longest), (Seconds(1.0), Seconds(3.0)));
+        assert_eq!(first.kernel.duration, Some(Seconds(2.0)));
+        assert_eq!((first.kernel.grid_blocks, first.kernel.threads_per_block), (Some(10), Some(256)));
+        assert_eq!((trace.groups.len(), trace.launches()), (3, 4));
+        assert_eq!(trace.groups[2].kernel.duration, None);
+        assert_eq!(trace.transfers[0].bytes, Some(Bytes(100.0)));
+    }
+
+    #[test]
+    fn times_that_are_none_do_not_count() {
+        let mut collector = Collector::default();
+        for duration in [f64::NAN, -1.0, f64::INFINITY] {
+            collector.launch(&launch("a", 0.0, duration, 1));
+            collector.transfer("c", 0, None, Seconds(duration), None);
+        }
+        let trace = collector.finish(Format::NcuRawCsv);
+        assert_eq!((trace.launches(), trace.kernel_time()), (3, Seconds::ZERO));
+        assert!(trace.times.is_empty() && trace.transfers.is_empty());
+    }
+}
