@@ -23,6 +23,7 @@ mod shapes;
 mod show;
 mod simulate;
 mod table;
+mod unpack;
 mod validate;
 mod world;
 

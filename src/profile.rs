@@ -8,11 +8,13 @@ mod advice;
 mod assemble;
 mod details;
 mod device;
+mod elsewhere;
 mod error;
 mod fields;
 mod judge;
 mod kind;
 mod launch;
+mod likely;
 mod name;
 mod notation;
 mod observed;
@@ -27,9 +29,11 @@ use std::io::BufRead;
 
 pub use advice::Advice;
 pub use device::{Device, device};
+pub use elsewhere::{Span, elsewhere};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
+pub use likely::likely_bound;
 pub use name::{plain_name, short_name, telling_names};
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,

@@ -20,10 +20,11 @@ mod simulation;
 mod tests;
 mod text;
 mod trace;
+mod traced;
 
 pub use compact::compact;
 pub use csv::{CsvError, csv};
-pub use fields::{KernelReport, PointReport, Report, RowError, TermReport, WhatIfReport};
+pub use fields::{KernelReport, PointReport, Report, RowError, SharePart, TermReport, TraceReport, WhatIfReport};
 pub use html::{PageCell, PageColumn, PageTable, Part, html, page};
 pub use json::json;
 pub(crate) use layout::{clean, fit};

@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
-    input::{self, Input},
+    input::{self, Filter, Input, Opening},
     show::{self, Outcome},
 };
 use crate::report::RowError;
@@ -17,6 +17,10 @@ pub struct Args {
     /// Scenario files (TOML), names of built-in scenarios, or Nsight Compute CSVs (details or raw page)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    opening: Opening,
     #[command(flatten)]
     gpu: GpuArgs,
     #[command(flatten)]
@@ -28,7 +32,7 @@ pub fn run(args: Args) -> Result<u8> {
     let mut outcome = Outcome::default();
     let mut unusable = 0;
     for name in &args.files {
-        let done = input::read(name).and_then(|found| match found {
+        let done = input::read(name, args.opening, args.report.output.quiet).and_then(|found| match found {
             Input::Scenario(scenario) => {
                 if args.files.len() == 1 {
                     outcome.title = Some(scenario.title.clone());
@@ -37,7 +41,8 @@ pub fn run(args: Args) -> Result<u8> {
                 input::run_cases(&cases, args.report.output.quiet, &mut outcome);
                 Ok(())
             }
-            Input::Profile(file) => input::run_profile(file, &args.gpu, &catalog, &mut outcome),
+            Input::Profile(file) => input::run_profile(file, &args.gpu, &args.filter, &catalog, &mut outcome),
+            Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &args.filter, &catalog, &mut outcome),
             Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),
         });
         match done {
@@ -77,6 +82,8 @@ const DEMO: &str = "demo";
 pub fn demo(args: DemoArgs) -> Result<u8> {
     run(Args {
         files: vec![DEMO.into()],
+        filter: Filter::default(),
+        opening: Opening::default(),
         gpu: GpuArgs { gpu: Vec::new(), folder: GpuFolder { gpu_dir: None }, set: Vec::new() },
         report: ReportArgs {
             output: OutputArgs { format: Format::Text, output: None, quiet: args.quiet },

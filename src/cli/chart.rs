@@ -155,11 +155,18 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
         Kind::Roofline => match read(args)? {
             Input::Profile(file) => {
                 let mut outcome = Outcome::default();
-                input::run_profile(file, &args.gpu, &args.gpu.folder.catalog()?, &mut outcome)?;
+                input::run_profile(
+                    file,
+                    &args.gpu,
+                    &input::Filter::default(),
+                    &args.gpu.folder.catalog()?,
+                    &mut outcome,
+                )?;
                 let figure = profile_roofline("Roofline of the profile", &outcome.judged);
                 let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
                 Ok(figure.context(why)?.draw(theme))
             }
+            Input::Trace(_) => bail!("a trace has no counters, so nothing can be placed on a roofline"),
             Input::Shapes(rows) => Ok(gemm::roofline(&rows, &args.gpu)?.draw(theme)),
             Input::Scenario(scenario) => {
                 let found = Found::new(args, *scenario)?;
@@ -194,7 +201,7 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
 /// The one file of a chart.
 fn read(args: &Args) -> Result<Input> {
     match args.files.as_slice() {
-        [file] => input::read(file),
+        [file] => input::read(file, input::Opening::default(), true),
         _ => bail!("this chart takes one file; two profiles are for `compare`"),
     }
 }
@@ -211,6 +218,7 @@ struct Found {
 impl Found {
     fn read(args: &Args) -> Result<Self> {
         match read(args)? {
+            Input::Trace(_) => bail!("this chart needs a scenario, not a trace"),
             Input::Profile(_) => bail!("a profile gives a roofline; this chart needs a scenario"),
             Input::Shapes(_) => bail!("a list of matrix products gives a roofline; this chart needs a scenario"),
             Input::Scenario(scenario) => Self::new(args, *scenario),

@@ -123,7 +123,8 @@ pub fn chart(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, theme: Theme
 }
 
 fn compared(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, sort: Option<Sort>) -> Result<Box<dyn Compared>> {
-    let mut inputs = files.iter().map(|f| input::read(f)).collect::<Result<Vec<_>>>()?.into_iter();
+    let mut inputs =
+        files.iter().map(|f| input::read(f, input::Opening::default(), true)).collect::<Result<Vec<_>>>()?.into_iter();
     match (inputs.next(), inputs.next()) {
         (Some(Input::Scenario(scenario)), None) => {
             if sort.is_some() {

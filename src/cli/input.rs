@@ -1,18 +1,25 @@
 //! Input files, told apart by content: scenarios, Nsight Compute CSVs, lists of matrix products.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    io::{Cursor, Read},
+    path::Path,
+};
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
+use regex::Regex;
 
-use super::{args::GpuArgs, shapes, show::Outcome, world};
+use super::{args::GpuArgs, shapes, show::Outcome, unpack};
 use crate::{
-    gpu::Catalog,
-    profile::{self, device, judge},
-    report::RowError,
+    gpu::{Catalog, Gpu},
+    profile::{self, Span, Trace, device, elsewhere, judge, likely_bound},
+    report::{KernelReport, RowError, TraceReport},
     scenario::{self, Answer, Case, Scenario, WhatIf},
     simulation,
+    units::Bytes,
 };
 
 /// What a file turned out to be.
@@ -21,12 +28,29 @@ pub enum Input {
     Scenario(Box<Scenario>),
     /// A profiler's file.
     Profile(profile::Profile),
+    /// A trace of launches.
+    Trace(Box<Trace>),
     /// Matrix products by shape.
     Shapes(Vec<shapes::Row>),
 }
 
+/// How files are opened.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Opening {
+    /// Most that a gzip file may unpack to
+    #[arg(long, value_name = "SIZE", default_value = "16 GiB")]
+    unpack_limit: Bytes,
+}
+
+impl Default for Opening {
+    /// As the option without a value.
+    fn default() -> Self {
+        Self { unpack_limit: Bytes(16.0 * 1024.0 * 1024.0 * 1024.0) }
+    }
+}
+
 /// Reads a file, or a built-in scenario by its name.
-pub fn read(name: &str) -> Result<Input> {
+pub fn read(name: &str, opening: Opening, quiet: bool) -> Result<Input> {
     let path = Path::new(name);
     if let Some(text) = scenario::embedded_named(name) {
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
@@ -42,8 +66,16 @@ pub fn read(name: &str) -> Result<Input> {
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         bail!("`{name}` is neither a file nor a built-in scenario ({}){near}", known.join(", "));
     }
-    let bytes = world::read(path)?;
     let what = || format!("`{name}`");
+    let mut stream = unpack::open(path, opening.unpack_limit, quiet)?;
+    let broken = || format!("`{name}` cannot be read");
+    let mut bytes = Vec::new();
+    stream.by_ref().take(profile::HEAD as u64).read_to_end(&mut bytes).with_context(broken)?;
+    if let Some(format) = profile::detect_trace(&bytes) {
+        let mut whole = Cursor::new(bytes).chain(stream);
+        return Ok(Input::Trace(Box::new(profile::read_trace(format, &mut whole).with_context(what)?)));
+    }
+    stream.read_to_end(&mut bytes).with_context(broken)?;
     if shapes::detect(&bytes) {
         return Ok(Input::Shapes(shapes::read(&bytes).with_context(what)?));
     }
@@ -158,16 +190,93 @@ pub fn cases_with(mut scenario: Scenario, gpus: &GpuArgs, what_ifs: &[WhatIf], c
     Ok(cases)
 }
 
-/// Judges every launch of a profile.
-pub fn run_profile(file: profile::Profile, gpus: &GpuArgs, catalog: &Catalog, outcome: &mut Outcome) -> Result<()> {
-    let chosen = match gpus.gpu.len() {
+/// Judges every group of a trace.
+pub fn run_trace(
+    file: &str,
+    mut trace: Trace,
+    gpus: &GpuArgs,
+    filter: &Filter,
+    catalog: &Catalog,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let chosen = chosen(gpus, catalog)?;
+    outcome.warnings.append(&mut trace.warnings);
+    let all = trace.kernel_time();
+    let others = filter.to.iter().map(|name| Ok(catalog.find(name)?.gpu)).collect::<Result<Vec<_>>>()?;
+    let mut spans = vec![Span::default(); others.len()];
+    let mut from: Option<Gpu> = None;
+    let mut rows = Vec::new();
+    for group in &trace.groups {
+        let judged = judge(group.kernel.clone(), device(catalog, &group.kernel.device, chosen.as_ref()));
+        outcome.note_device(&judged.device);
+        if let Some(gpu) = &judged.device.gpu {
+            let bound = likely_bound(group, &judged).map(|(bound, _)| bound);
+            for (other, span) in others.iter().zip(&mut spans) {
+                *span = span.plus(elsewhere(group, bound, gpu, other));
+            }
+            from.get_or_insert_with(|| gpu.clone());
+        } else if !others.is_empty() {
+            bail!("--to needs to know the GPU of the trace, which the file does not name: --gpu NAME");
+        }
+        rows.push(KernelReport::from_group(group, &judged, &trace, all));
+    }
+    let mut report = TraceReport::new(file, &trace, &rows);
+    if let Some(from) = from {
+        others.iter().zip(spans).for_each(|(other, span)| report.add_elsewhere(&from.name, &other.name, span));
+    }
+    outcome.traces.push(report);
+    outcome.kernels.extend(filter.of(rows, |row| &row.kernel));
+    Ok(())
+}
+
+/// The GPU that stands for the one of a profile.
+fn chosen(gpus: &GpuArgs, catalog: &Catalog) -> Result<Option<Gpu>> {
+    match gpus.gpu.len() {
         0 if !gpus.set.is_empty() => bail!("--set needs --gpu: a profile names its own GPU"),
-        0 => None,
-        _ => Some(gpus.resolve_one(catalog)?.0),
-    };
+        0 => Ok(None),
+        _ => Ok(Some(gpus.resolve_one(catalog)?.0)),
+    }
+}
+
+/// Which kernels of profiles and traces are shown.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Filter {
+    /// Only kernels whose full name this regular expression matches
+    #[arg(long, value_name = "REGEX")]
+    filter: Option<Regex>,
+    /// Only this kernel of the file, counted from 1 (in a trace the group, longest time first)
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    kernel: Option<u64>,
+    /// Only so many kernels, the first ones (of a trace those that take longest)
+    #[arg(long, value_name = "COUNT")]
+    top: Option<usize>,
+    /// What the kernels of a trace would take on this GPU; may be repeated
+    #[arg(long, value_name = "NAME")]
+    to: Vec<String>,
+}
+
+impl Filter {
+    /// What is left of the kernels of one file.
+    fn of<T>(&self, kernels: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+        let numbered = (1u64..).zip(kernels).filter(|(number, _)| self.kernel.is_none_or(|wanted| wanted == *number));
+        let named = numbered.map(|(_, kernel)| kernel);
+        let matching = named.filter(|kernel| self.filter.as_ref().is_none_or(|regex| regex.is_match(name(kernel))));
+        matching.take(self.top.unwrap_or(usize::MAX)).collect()
+    }
+}
+
+/// Judges every launch of a profile.
+pub fn run_profile(
+    file: profile::Profile,
+    gpus: &GpuArgs,
+    filter: &Filter,
+    catalog: &Catalog,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let chosen = chosen(gpus, catalog)?;
     outcome.warnings.extend(file.warnings);
     // In portions, so that of very many launches only those kept by the outcome stay in memory.
-    let mut kernels = file.kernels.into_iter().peekable();
+    let mut kernels = filter.of(file.kernels, |kernel| &kernel.name).into_iter().peekable();
     while kernels.peek().is_some() {
         let portion: Vec<_> = kernels.by_ref().take(MANY).collect();
         let judged: Vec<_> = portion

@@ -18,8 +18,10 @@ use crate::{
     },
     gpu::{ConstantsOf, Gpu},
     op::{attention::Attention, gemm::Product},
-    profile::Judged,
-    report::{Detail, KernelReport, Report, RowError, TextOptions, compact, csv, html, json, markdown, text},
+    profile::{Device, Judged},
+    report::{
+        Detail, KernelReport, Report, RowError, TextOptions, TraceReport, compact, csv, html, json, markdown, text,
+    },
 };
 
 /// What a command found, in the order of its input.
@@ -37,6 +39,8 @@ pub struct Outcome {
     pub assumptions: Vec<String>,
     /// What may make the answer wrong.
     pub warnings: Vec<String>,
+    /// Where the time of traced files went.
+    pub traces: Vec<TraceReport>,
     /// Launches that could not be evaluated.
     pub errors: Vec<RowError>,
     /// Described launches that have a row but are not among `analyses`.
@@ -95,18 +99,22 @@ impl Outcome {
         self.errors.push(RowError { row: None, kernel: kernel.into(), gpu: Some(gpu.id.clone()), message });
     }
 
+    /// What a profile and the catalog say of its device, each sentence once.
+    pub fn note_device(&mut self, device: &Device) {
+        for (said, known) in
+            [(&device.contradictions, &mut self.warnings), (&device.assumptions, &mut self.assumptions)]
+        {
+            for sentence in said {
+                if !known.contains(sentence) {
+                    known.push(sentence.clone());
+                }
+            }
+        }
+    }
+
     /// Adds a profiled launch.
     pub fn add_judged(&mut self, judged: Judged) {
-        for contradiction in &judged.device.contradictions {
-            if !self.warnings.contains(contradiction) {
-                self.warnings.push(contradiction.clone());
-            }
-        }
-        for assumption in &judged.device.assumptions {
-            if !self.assumptions.contains(assumption) {
-                self.assumptions.push(assumption.clone());
-            }
-        }
+        self.note_device(&judged.device);
         self.kernels.push(KernelReport::from_judged(&judged));
         if self.judged.len() < CHARTED {
             self.judged.push(judged);
@@ -127,6 +135,7 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
         assumptions: outcome.assumptions.clone(),
         warnings: outcome.warnings.clone(),
         errors: outcome.errors.clone(),
+        traces: outcome.traces.clone(),
         ..Report::new(outcome.kernels.clone())
     };
     // All is rendered before anything is written.

@@ -17,10 +17,16 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
         return Ok(bytes);
     }
+    not_a_folder(path)?;
+    fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
+}
+
+/// Refuses a folder where a file is read.
+pub fn not_a_folder(path: &Path) -> Result<()> {
     if path.is_dir() {
         bail!("`{}` is a folder; name the files in it", path.display());
     }
-    fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
+    Ok(())
 }
 
 /// Reads a text file.

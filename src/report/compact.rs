@@ -18,7 +18,7 @@ pub fn compact(report: &Report) -> Report {
             None => groups.push(vec![kernel]),
         }
     }
-    let total = |group: &[&KernelReport]| group.iter().filter_map(|k| k.measured_us).sum::<f64>();
+    let total = |group: &[&KernelReport]| group.iter().filter_map(|k| k.total_us.or(k.measured_us)).sum::<f64>();
     groups.sort_by(|a, b| total(b).total_cmp(&total(a)));
     let entries = groups.iter().take(MOST_ENTRIES).map(|group| entry(group));
     let kernels = described.into_iter().cloned().chain(entries).collect();
@@ -48,8 +48,9 @@ fn entry(group: &[&KernelReport]) -> KernelReport {
     sorted.sort_by(|a, b| a.measured_us.unwrap_or(0.0).total_cmp(&b.measured_us.unwrap_or(0.0)));
     let mut entry = sorted[sorted.len() / 2].clone();
     entry.kernel = short_name(&entry.kernel);
-    if group.len() > 1 {
-        entry.kernel = format!("{} x {}", group.len(), entry.kernel);
+    let launches = group.iter().map(|kernel| kernel.launches.unwrap_or(1)).sum::<u64>();
+    if launches > 1 {
+        entry.kernel = format!("{launches} x {}", entry.kernel);
     }
     entry
 }

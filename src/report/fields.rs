@@ -30,6 +30,33 @@ record! {
         warnings: Vec<String>, "sentences", "What may make the answer wrong";
         kernels: Vec<KernelReport>, "list", "One entry per launch, in the order of the input";
         errors: Vec<RowError>, "list", "Launches that could not be evaluated";
+        traces: Vec<TraceReport>, "list", "Where the time went, one entry per traced file";
+    }
+}
+
+record! {
+    /// Where the time of a traced file went.
+    TraceReport {
+        file: String, "text", "Name of the file";
+        format: String, "text", "What wrote it";
+        launches: u64, "count", "Kernel launches";
+        groups: u64, "count", "Groups of launches with the same name, grid and resources";
+        kernels_us: f64, "us", "Time of all launches, added up";
+        span_us: Option<f64>, "us", "From the first beginning to the last end on a device, added up over devices";
+        gaps_us: Option<f64>, "us", "Of it, time with neither kernel nor copy";
+        transfers: Vec<String>, "sentences", "Copies and fills, most time first";
+        parts: Vec<SharePart>, "list", "The time by likely bound and by operation";
+        elsewhere: Vec<String>, "sentences", "What the kernels would take on other GPUs that were asked for";
+    }
+}
+
+record! {
+    /// A part of the time of a traced file.
+    SharePart {
+        by: String, "word", "What the time is divided by: bound or operation";
+        what: String, "text", "The bound or operation, or `launch gaps`";
+        time_us: f64, "us", "Its time";
+        share_pct: f64, "%", "Its share of kernels and gaps together";
     }
 }
 
@@ -157,5 +184,12 @@ record! {
         file_theoretical_occupancy_pct: Option<f64>, "%", "Theoretical occupancy as the profiler's file states it";
         file_waves: Option<f64>, "waves", "Waves as the profiler's file states them";
         differences: Vec<String>, "sentences", "Where this model and the profiler's file disagree";
+        launches: Option<u64>, "count", "Launches of a trace that this row stands for; `measured_us` is then their mean";
+        total_us: Option<f64>, "us", "Their time, added up";
+        time_share_pct: Option<f64>, "%", "Share of the time of all kernels of the file";
+        shortest_us: Option<f64>, "us", "The shortest of them";
+        longest_us: Option<f64>, "us", "The longest of them";
+        operation: Option<String>, "text", "What the name of a traced kernel tells of its operation";
+        likely_bound: Option<String>, "word", "The bound that length, grid and name of a traced kernel suggest; not measured";
     }
 }

@@ -32,11 +32,14 @@ pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
     fn value(number: Option<f64>, form: fn(f64) -> String) -> Option<Cell> {
         number.map(|n| (form(n), Some(n)))
     }
-    const COLUMNS: [Column; 9] = [
+    const COLUMNS: [Column; 12] = [
         ("GPU", |k| word(k.gpu.as_ref().or(k.gpu_name.as_ref()))),
+        ("share %", |k| value(k.time_share_pct, percentage)),
+        ("total", |k| value(k.total_us, time)),
         ("measured", |k| value(k.measured_us, time)),
         ("time", |k| value(k.time_us, time)),
         ("bound", |k| word(k.bound.as_ref())),
+        ("likely", |k| word(k.likely_bound.as_ref())),
         ("occ %", |k| value(k.theoretical_occupancy_pct, percentage)),
         ("achieved %", |k| value(k.achieved_occupancy_pct, percentage)),
         ("waves", |k| value(k.waves.or(k.file_waves), number)),

@@ -1,6 +1,6 @@
 //! The documentation of the report's fields, as a table and as a page.
 
-use super::fields::{KernelReport, PointReport, Report, RowError, TermReport, WhatIfReport};
+use super::fields::{KernelReport, PointReport, Report, RowError, SharePart, TermReport, TraceReport, WhatIfReport};
 
 /// Name, unit and meaning of a field.
 pub type Field = (&'static str, &'static str, &'static str);
@@ -16,12 +16,14 @@ pub fn report_fields() -> &'static [Field] {
 }
 
 /// The keys of the entries of each list of objects, by the name of the list.
-pub fn part_fields() -> [(&'static str, &'static [Field]); 4] {
+pub fn part_fields() -> [(&'static str, &'static [Field]); 6] {
     [
         ("terms", TermReport::FIELDS),
         ("points", PointReport::FIELDS),
         ("what_ifs", WhatIfReport::FIELDS),
         ("errors", RowError::FIELDS),
+        ("traces", TraceReport::FIELDS),
+        ("parts", SharePart::FIELDS),
     ]
 }
 

@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 use super::{
-    KernelReport, Report,
+    KernelReport, Report, TraceReport,
     layout::{LABEL, bar, clean, entry, fit, hanging, pad, percent, time},
     overview::overview,
     sentences::{
@@ -53,6 +53,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     for warning in &report.warnings {
         hanging(&mut out, "warning: ", warning, width);
     }
+    report.traces.iter().for_each(|trace| traced(&mut out, trace, width));
     let many = report.kernels.len() > FEW_KERNELS;
     if many {
         let table = overview(&report.kernels);
@@ -83,6 +84,28 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         hanging(&mut out, "error: ", &format!("{head}: {}", error.message), width);
     }
     out
+}
+
+/// Where the time of a traced file went.
+fn traced(out: &mut String, trace: &TraceReport, width: usize) {
+    let head = format!("{}: {} launches in {} groups, {}", trace.file, trace.launches, trace.groups, trace.format);
+    hanging(out, "", &head, width);
+    let gaps = trace.span_us.zip(trace.gaps_us).map_or(String::new(), |(span, gaps)| {
+        format!(" in {}, of which {} without kernel or copy", time(span), time(gaps))
+    });
+    entry(out, "kernels", &format!("{}{gaps}", time(trace.kernels_us)), width);
+    for by in ["bound", "operation"] {
+        let parts = trace.parts.iter().filter(|part| part.by == by);
+        let parts: Vec<String> = parts.map(|part| format!("{} {}", part.what, percent(part.share_pct))).collect();
+        entry(out, if by == "bound" { "likely" } else { by }, &parts.join(", "), width);
+    }
+    for (place, line) in trace.transfers.iter().enumerate() {
+        entry(out, if place == 0 { "copies" } else { "" }, line, width);
+    }
+    for (place, line) in trace.elsewhere.iter().enumerate() {
+        entry(out, if place == 0 { "elsewhere" } else { "" }, line, width);
+    }
+    out.push('\n');
 }
 
 /// Verdicts that a person reads below a table.
