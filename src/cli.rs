@@ -16,6 +16,7 @@ mod kernel;
 mod moe;
 mod occupancy;
 mod operation;
+mod outcome;
 mod pool;
 mod predict;
 mod rowwise;

@@ -11,6 +11,7 @@ mod device;
 mod elsewhere;
 mod error;
 mod fields;
+mod intervals;
 mod judge;
 mod kind;
 mod launch;

@@ -1,9 +1,10 @@
 //! The common end of every command that analyses: report in the wanted format, charts, checks, exit code.
 
-use std::{fmt::Display, path::Path};
+use std::path::Path;
 
 use anyhow::{Result, bail};
 
+pub use super::outcome::Outcome;
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, ReportArgs},
@@ -16,111 +17,9 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
-    gpu::{ConstantsOf, Gpu},
-    op::{attention::Attention, gemm::Product},
-    profile::{Device, Judged},
-    report::{
-        Detail, KernelReport, Report, RowError, TextOptions, TraceReport, compact, csv, html, json, markdown, text,
-    },
+    profile::Judged,
+    report::{Detail, Report, TextOptions, compact, csv, html, json, markdown, text},
 };
-
-/// What a command found, in the order of its input.
-#[derive(Default)]
-pub struct Outcome {
-    /// One line about the whole.
-    pub title: Option<String>,
-    /// Described launches.
-    pub analyses: Vec<Analysis>,
-    /// Profiled launches.
-    pub judged: Vec<Judged>,
-    /// Rows of the report, one per launch.
-    pub kernels: Vec<KernelReport>,
-    /// What was assumed.
-    pub assumptions: Vec<String>,
-    /// What may make the answer wrong.
-    pub warnings: Vec<String>,
-    /// Where the time of traced files went.
-    pub traces: Vec<TraceReport>,
-    /// Launches that could not be evaluated.
-    pub errors: Vec<RowError>,
-    /// Described launches that have a row but are not among `analyses`.
-    pub uncharted: usize,
-}
-
-/// So many launches are kept whole for charts; of the rest, only the row is kept.
-const CHARTED: usize = 2000;
-
-impl Outcome {
-    /// Adds a described launch.
-    pub fn add(&mut self, analysis: Analysis) {
-        self.kernels.push(KernelReport::from_analysis(&analysis));
-        if self.analyses.len() < CHARTED {
-            self.analyses.push(analysis);
-        } else {
-            self.uncharted += 1;
-        }
-    }
-
-    /// Adds a matrix product.
-    pub fn add_product(&mut self, product: Product) {
-        let mut kernel = KernelReport::from_analysis(&product.analysis);
-        kernel.set_product(&product);
-        self.add(product.analysis);
-        if let Some(last) = self.kernels.last_mut() {
-            *last = kernel;
-        }
-    }
-
-    /// Adds an attention call.
-    pub fn add_attention(&mut self, attention: Attention) {
-        let mut kernel = KernelReport::from_analysis(&attention.analysis);
-        kernel.set_attention(&attention);
-        self.add(attention.analysis);
-        if let Some(last) = self.kernels.last_mut() {
-            *last = kernel;
-        }
-    }
-
-    /// Adds an operation with constants of its own; `more` fills in what the analysis does not know.
-    pub fn add_operation(&mut self, analysis: Analysis, of: &ConstantsOf, more: impl FnOnce(&mut KernelReport)) {
-        self.add(analysis);
-        if let Some(last) = self.kernels.last_mut() {
-            last.calibration = Some(of.to_string());
-            // Its kernel was chosen by time: more residency alone is no step.
-            last.next_steps.clear();
-            more(last);
-        }
-    }
-
-    /// One of several GPUs refuses what is asked: a row beside the answers of the others.
-    pub fn refused(&mut self, kernel: impl Into<String>, gpu: &Gpu, error: impl Display) {
-        // Of a chain of causes all of them.
-        let message = format!("{error:#}");
-        self.errors.push(RowError { row: None, kernel: kernel.into(), gpu: Some(gpu.id.clone()), message });
-    }
-
-    /// What a profile and the catalog say of its device, each sentence once.
-    pub fn note_device(&mut self, device: &Device) {
-        for (said, known) in
-            [(&device.contradictions, &mut self.warnings), (&device.assumptions, &mut self.assumptions)]
-        {
-            for sentence in said {
-                if !known.contains(sentence) {
-                    known.push(sentence.clone());
-                }
-            }
-        }
-    }
-
-    /// Adds a profiled launch.
-    pub fn add_judged(&mut self, judged: Judged) {
-        self.note_device(&judged.device);
-        self.kernels.push(KernelReport::from_judged(&judged));
-        if self.judged.len() < CHARTED {
-            self.judged.push(judged);
-        }
-    }
-}
 
 /// Prints the report, writes the charts of `--out`, and applies `--fail-if`.
 pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Format, Measured, ObservedDevice, ObservedKernel, kind::Kind};
+use super::{Format, Measured, ObservedDevice, ObservedKernel, intervals::Intervals, kind::Kind};
 use crate::units::{Bytes, Seconds};
 
 /// What a trace says of a launch besides its name and time; launches that differ in it are different groups.
@@ -129,45 +129,6 @@ impl Trace {
     /// Time of all launches, added up.
     pub fn kernel_time(&self) -> Seconds {
         self.groups.iter().map(|group| group.total).sum()
-    }
-}
-
-/// Intervals of a device, merged now and then so that they stay few.
-#[derive(Clone, Debug, Default)]
-struct Intervals {
-    list: Vec<(f64, f64)>,
-    merged: usize,
-}
-
-/// So many intervals are kept before those that touch are joined.
-const MERGE_AT: usize = 1 << 20;
-
-impl Intervals {
-    fn add(&mut self, from: f64, to: f64) {
-        if to > from {
-            self.list.push((from, to));
-        }
-        // After a merge that freed little, wait until there are twice as many.
-        if self.list.len() >= (2 * self.merged).max(MERGE_AT) {
-            self.merge();
-        }
-    }
-
-    fn merge(&mut self) {
-        self.list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut joined: Vec<(f64, f64)> = Vec::new();
-        for (from, to) in self.list.drain(..) {
-            match joined.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.max(to),
-                _ => joined.push((from, to)),
-            }
-        }
-        self.merged = joined.len();
-        self.list = joined;
-    }
-
-    fn length(&self) -> f64 {
-        self.list.iter().map(|(from, to)| to - from).sum()
     }
 }
 
