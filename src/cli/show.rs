@@ -17,7 +17,6 @@ use crate::{
         Chart, Theme,
         figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
     },
-    profile::Judged,
     report::{Detail, Report, TextOptions, compact, csv, html, json, markdown, text},
 };
 
