@@ -44,6 +44,7 @@ mod rowwise_errors;
 mod rowwise_sample;
 mod scenarios;
 mod simulate;
+mod simulate_oracle;
 mod stream;
 mod tables;
 mod time_laws;
