@@ -25,7 +25,7 @@ impl Curve {
             return;
         }
         if self.width == 0.0 {
-            self.width = to / BINS as f64;
+            self.width = (to / BINS as f64).max(f64::MIN_POSITIVE);
         }
         while to > self.width * BINS as f64 {
             for bin in 0..BINS / 2 {
