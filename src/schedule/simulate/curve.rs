@@ -61,7 +61,7 @@ impl Curve {
                 if left >= to {
                     break;
                 }
-                *value += sum * shared.max(0.0) / (to - from);
+                *value += sum * (shared.max(0.0) / (to - from));
             }
         }
         fine.iter().map(|sum| sum / part).collect()
