@@ -44,6 +44,8 @@ mod rowwise_errors;
 mod rowwise_sample;
 mod scenarios;
 mod simulate;
+mod simulate_laws;
+mod simulate_mix;
 mod simulate_oracle;
 mod stream;
 mod tables;

@@ -27,6 +27,7 @@ impl Observer for Times {
 /// A block on its way: what is left of its start, its shared demands and its latency, of which the start comes first.
 struct Live {
     sm: usize,
+    lane: usize,
     index: u64,
     since: f64,
     start: f64,
@@ -51,7 +52,8 @@ fn slow(machine: &Machine, grid: &Grid) -> Vec<(f64, f64)> {
             let most = *free.iter().max().unwrap();
             let Some(sm) = free.iter().position(|slots| *slots == most && most > 0) else { break };
             free[sm] -= 1;
-            live.push(Live { sm, index: placed, since: now, start: grid.start.get(), left: left(placed) });
+            let lane = (0..).find(|lane| live.iter().all(|b| (b.sm, b.lane) != (sm, *lane))).unwrap();
+            live.push(Live { sm, lane, index: placed, since: now, start: grid.start.get(), left: left(placed) });
             (placed, taken) = (placed + 1, taken + 1);
         }
         if live.is_empty() {
@@ -78,8 +80,8 @@ fn slow(machine: &Machine, grid: &Grid) -> Vec<(f64, f64)> {
                 *left = less(*left, *rate);
             }
         }
-        // Ends of an instant in the order of the SMs, and on an SM in that of the slots: here of the places.
-        live.sort_by_key(|block| block.sm);
+        // Ends of an instant in the order of the first blocks: SM after SM.
+        live.sort_by_key(|block| (block.lane, block.sm));
         for mut block in std::mem::take(&mut live) {
             if block.start > 0.0 || block.left.iter().any(|left| *left > 0.0) {
                 live.push(block);

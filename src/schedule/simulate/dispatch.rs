@@ -22,6 +22,10 @@ impl<O: Observer> Engine<'_, O> {
             let is_blocked = self.blocked.iter().any(|b| b.start < range.end && range.start < b.end);
             // A queue that ran dry leaves no block to place.
             if is_blocked && self.states[grid].to_place > 0 {
+                // Nor do those behind it pass, on SMs where it may go.
+                if !self.blocked.contains(&range) {
+                    self.blocked.push(range);
+                }
                 at += 1;
                 continue;
             }

@@ -173,7 +173,8 @@ impl<'a, O: Observer> Engine<'a, O> {
     fn settle(&mut self) {
         loop {
             let mut ended = std::mem::take(&mut self.ended);
-            ended.sort_unstable();
+            // Persistent blocks that end together take tiles in the order in which they were placed: SM after SM.
+            ended.sort_unstable_by_key(|slot| (slot % LANES as u32, slot / LANES as u32));
             for slot in ended.drain(..) {
                 self.end(slot);
             }

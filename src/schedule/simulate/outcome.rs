@@ -77,7 +77,7 @@ pub struct Outcome {
     pub sms: Vec<SmLoad>,
     /// Grid by grid.
     pub grids: Vec<GridTimes>,
-    /// The block that ended last, the one with the lowest slot in a tie.
+    /// The block that ended last; in a tie the one in the lowest slot, and there on the lowest SM.
     pub critical: BlockRun,
 }
 
