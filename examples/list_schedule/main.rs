@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The tables have the columns of `wavecast validate`; rows are prefills in 16 bits with the time of the device alone. For
-//! each GPU and each choice of places per SM and order of blocks, the constants of prefill are fitted again to the same
+//! each GPU and each choice of blocks per SM and their order, the constants of prefill are fitted again to the same
 //! rows; the errors are of these rows.
 
 mod fit;
@@ -34,15 +34,24 @@ struct Arguments {
     constants: bool,
 }
 
-/// The closed form, and all choices of places and order.
+/// The closed form, and all choices of blocks per SM and order.
 fn choices() -> Vec<(String, Choice)> {
     let orders = [
         ("head after head", Order::HeadAfterHead),
         ("row after row", Order::RowAfterRow),
         ("longest first", Order::LongestFirst),
     ];
-    let lists = [1, 2].into_iter().flat_map(|slots| orders.map(|(name, order)| (slots, name, order)));
-    let lists = lists.map(|(slots, name, order)| (format!("{slots}, {name}"), Choice::List { slots, order }));
+    let places = [
+        ("1", 1, Some(1.0), &orders[..]),
+        ("2 that share", 2, Some(1.0), &orders[..]),
+        ("2 at half speed", 2, Some(0.5), &orders[..]),
+        ("2, speed of one by itself fitted", 2, None, &orders[..1]),
+    ];
+    let lists = places.into_iter().flat_map(|(place, slots, draw, orders)| {
+        orders
+            .iter()
+            .map(move |(name, order)| (format!("{place}, {name}"), Choice::List { slots, draw, order: *order }))
+    });
     std::iter::once(("closed form".into(), Choice::ClosedForm)).chain(lists).collect()
 }
 
@@ -56,7 +65,7 @@ fn main() -> Result<()> {
     for board in boards {
         let board = Board { rows: rows::thinned(&board.rows, arguments.rows), ..board };
         println!("## {}, {} rows\n", board.gpu.name, board.rows.len());
-        println!("| Places per SM, order | MAPE % | median % | p90 % | constants of the program, MAPE % |");
+        println!("| Blocks on an SM, order | MAPE % | median % | p90 % | constants of the program, MAPE % |");
         println!("|---|---|---|---|---|");
         let mut found = Vec::new();
         for (name, choice) in choices() {
@@ -70,7 +79,7 @@ fn main() -> Result<()> {
             found.push((name, at));
         }
         if arguments.constants {
-            println!("\n| Places per SM, order | {} |\n|---|{}|", NAMES.join(" | "), ["---"; NAMES.len()].join("|"));
+            println!("\n| Blocks on an SM, order | {} |\n|---|{}|", NAMES.join(" | "), ["---"; NAMES.len()].join("|"));
             for (name, at) in found {
                 println!("| {name} | {} |", at.map(|value| wavecast::units::significant(value, 3)).join(" | "));
             }

@@ -17,6 +17,17 @@ pub enum Order {
     LongestFirst,
 }
 
+/// Where and in which order the blocks of a prefill run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct List {
+    /// Blocks at a time on an SM.
+    pub slots: u32,
+    /// Largest share of an SM that one of them takes, above 0, at most 1: a block by itself takes 1 / `draw` of its time.
+    pub draw: f64,
+    /// Their order.
+    pub order: Order,
+}
+
 impl Model {
     /// The blocks of a prefill in the order of their queries, head after head, each as often as its keys are cut; what
     /// each takes of an SM is `math`, with the start of the block and the cost of its rows.
@@ -40,15 +51,14 @@ impl Model {
         Runs::new(runs, shape.batch * heads)
     }
 
-    /// The time of a prefill where the work of the SMs is no closed form but a list schedule: its blocks come in an order to
-    /// the first free of `slots` places per SM. Everything else is as in the closed form; `tail` and `lone` have no part.
+    /// The time from the first block of a prefill to the end of the last where they are scheduled as a list: they come in
+    /// an order to the slots that are free first, and those on an SM share it.
     ///
     /// # Errors
-    /// More than 2^31 - 1 blocks, no place or more than 64 of them.
-    pub fn list_scheduled(&self, shape: &Shape, slots: u32, order: Order) -> Result<Seconds, SimulateError> {
-        let parts = self.prefill(shape);
+    /// More than 2^31 - 1 blocks, no slot or more than 64 of them, a draw that is no share.
+    pub fn makespan(&self, shape: &Shape, list: &List) -> Result<Seconds, SimulateError> {
         let runs = self.runs(shape);
-        let runs = match order {
+        let runs = match list.order {
             Order::HeadAfterHead => runs,
             Order::RowAfterRow => {
                 let all = |run: &Run| Run { count: run.count.saturating_mul(runs.repeat()), ..*run };
@@ -56,10 +66,17 @@ impl Model {
             }
             Order::LongestFirst => runs.longest_first(),
         };
-        let grid = Grid::new("attention", runs, slots);
-        let compute = simulate(&Machine::plain(self.sms as u32), &[grid], &mut ())?.makespan.get();
+        let grid = Grid::new("attention", runs, list.slots);
+        let machine = Machine { caps: [list.draw, 1.0, 1.0, 1.0], ..Machine::plain(self.sms as u32) };
+        Ok(simulate(&machine, &[grid], &mut ())?.makespan)
+    }
+
+    /// The time of a prefill whose SMs work for so long: launches, append, power and memory as in the closed form, of which
+    /// `tail` and `lone` have no part.
+    pub fn time_with(&self, shape: &Shape, makespan: Seconds) -> Seconds {
+        let (parts, compute) = (self.prefill(shape), makespan.get());
         let read = parts.dram + parts.l2 - parts.append;
-        Ok(Seconds(parts.fixed + parts.append + (compute * self.droop(compute)).max(read)))
+        Seconds(parts.fixed + parts.append + (compute * self.droop(compute)).max(read))
     }
 }
 
@@ -81,26 +98,31 @@ mod tests {
         assert_eq!((runs.blocks(), parts.blocks), (32 * 27 * 4, 3456.0));
         let each = runs.classes()[0].demand.math.get();
         // 3456 blocks are 32 whole rounds of 108: closed form and list agree but for the tail of the one.
-        let list = model.list_scheduled(&shape, 1, Order::HeadAfterHead).unwrap().get();
-        let compute = list - parts.fixed - parts.append;
-        assert!((compute / (32.0 * each * model.droop(32.0 * each)) - 1.0).abs() < 1e-9, "{compute} {each}");
+        let list = List { slots: 1, draw: 1.0, order: Order::HeadAfterHead };
+        let makespan = model.makespan(&shape, &list).unwrap();
+        assert!((makespan.get() / (32.0 * each) - 1.0).abs() < 1e-9, "{makespan:?} {each}");
+        // The closed form of the same call has the same time with the work of its SMs.
+        let compute = parts.products + parts.exponentials + parts.waiting;
+        let droop = model.droop(compute / model.droop(compute));
+        assert!((model.time_with(&shape, Seconds(compute / droop)).get() / parts.time - 1.0).abs() < 1e-3);
     }
 
     #[test]
     fn a_causal_triangle_ends_sooner_with_its_longest_blocks_first() {
         // 8 heads of 32 blocks on 108 SMs: 2.4 blocks each.
         let (model, shape) = (model("a100-sxm4-80gb"), Shape::prefill(1, (8, 8), 2048, 128));
-        let time = |slots, order| model.list_scheduled(&shape, slots, order).unwrap();
-        let [head, row, longest] =
-            [Order::HeadAfterHead, Order::RowAfterRow, Order::LongestFirst].map(|order| time(1, order));
+        let time = |slots, draw, order| model.makespan(&shape, &List { slots, draw, order });
+        let orders = [Order::HeadAfterHead, Order::RowAfterRow, Order::LongestFirst];
+        let [head, row, longest] = orders.map(|order| time(1, 1.0, order).unwrap());
         assert!(longest < head && longest < row, "{longest:?} {head:?} {row:?}");
-        let parts = model.prefill(&shape);
-        let total = model.runs(&shape).total().math.get();
-        assert!(longest.get() - parts.fixed - parts.append >= total / 108.0);
-        assert!(matches!(
-            model.list_scheduled(&shape, 65, Order::LongestFirst),
-            Err(SimulateError::ManySlots { blocks_per_sm: 65, .. })
-        ));
+        assert!(longest >= model.runs(&shape).total().math * (1.0 / 108.0));
+        let refused = |slots, draw| time(slots, draw, Order::LongestFirst).unwrap_err();
+        assert!(matches!(refused(65, 1.0), SimulateError::ManySlots { blocks_per_sm: 65, .. }));
+        assert!(matches!(refused(1, 0.0), SimulateError::BadCap { .. }));
+        // A single block at half of its SM's speed.
+        let one = Shape::prefill(1, (1, 1), 64, 128);
+        let alone = |draw| model.makespan(&one, &List { slots: 2, draw, order: Order::LongestFirst }).unwrap();
+        assert_eq!(alone(0.5), alone(1.0) * 2.0);
     }
 
     #[test]
