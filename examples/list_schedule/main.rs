@@ -73,8 +73,11 @@ fn main() -> Result<()> {
             let before = search.score(&search.start())?;
             let began = Instant::now();
             let at = search.run()?;
-            eprintln!("{name}: {:.0} s", began.elapsed().as_secs_f64());
+            let fitted = began.elapsed().as_secs_f64();
+            let began = Instant::now();
             let Score { mape, median, p90, .. } = search.score(&at)?;
+            let rate = board.rows.len() as f64 / began.elapsed().as_secs_f64();
+            eprintln!("{name}: fitted in {fitted:.0} s; {rate:.0} predictions per second on all cores");
             println!("| {name} | {mape:.2} | {median:.2} | {p90:.2} | {:.2} |", before.mape);
             found.push((name, at));
         }

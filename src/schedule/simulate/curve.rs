@@ -48,7 +48,7 @@ impl Curve {
     pub fn means(&self, parts: usize, end: f64) -> Vec<f64> {
         let part = end / parts as f64;
         let mut fine = vec![0.0; parts];
-        if part <= 0.0 || self.width <= 0.0 {
+        if parts == 0 || part <= 0.0 || self.width <= 0.0 {
             return fine;
         }
         for (bin, sum) in self.sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0) {

@@ -180,6 +180,7 @@ fn times_from_the_least_to_the_largest() {
         let outcome = simulate(&machine, &grids, &mut record).unwrap();
         assert_eq!((outcome.makespan.get(), record.seen), (3.0 * scale, 7));
         assert!(record.resident[0].means(4, outcome.makespan.get()).iter().all(|mean| mean.is_finite()), "{scale:e}");
+        assert!(record.resident[0].means(0, outcome.makespan.get()).is_empty());
         assert!(outcome.idle().is_finite() && outcome.tail_cost().is_finite());
     }
     // Long and short ones: each short block is an instant of its own.
