@@ -15,6 +15,7 @@ pub use constants::{Constants, Library};
 pub use model::{Model, Parts, Request};
 pub use report::{Attention, attention};
 pub use row::Row;
+pub use schedule::{List, Order};
 
 use crate::{gpu::DataType, launch::LaunchError, op::gemm::PrecisionError, units::short};
 

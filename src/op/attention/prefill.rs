@@ -112,8 +112,7 @@ impl Model {
         let (follows, alone) = (balanced + spread * self.length(longest), of.lone * self.length(longest));
         let busiest = if follows >= alone { sum.plus(spread, longest) } else { longest.times(of.lone) };
         let compute = follows.max(alone);
-        let long = (libm::log(compute / DROOP_FROM) / libm::log(DROOP_RANGE)).clamp(0.0, 1.0);
-        let droop = 1.0 + of.droop * long;
+        let droop = self.droop(compute);
 
         let (input, output) = (self.precision.input_bytes, self.precision.output_bytes);
         let (queries, keys) = (shape.query_elements() * input, shape.key_value_elements() * input);
@@ -152,6 +151,12 @@ impl Model {
     /// themselves.
     fn length(&self, work: Work) -> f64 {
         work.start + self.arithmetic(work.products, work.exponentials)
+    }
+
+    /// What power adds to a long time of arithmetic, as a factor.
+    pub(super) fn droop(&self, compute: f64) -> f64 {
+        let long = (libm::log(compute / DROOP_FROM) / libm::log(DROOP_RANGE)).clamp(0.0, 1.0);
+        1.0 + self.kernel.prefill.droop * long
     }
 
     /// Time of products and exponentials together.

@@ -2,12 +2,17 @@
 
 use std::ops::Range;
 
-use super::{Demand, Grid, Machine, Room, place::LANES};
+use super::{
+    Demand, Grid, Machine,
+    place::{LANES, within},
+};
 
 /// Most blocks of a grid, the limit of CUDA's first dimension.
 const MOST_BLOCKS: u64 = (1 << 31) - 1;
 /// Most SMs.
-const MOST_SMS: u32 = 4096;
+pub const MOST_SMS: u32 = 4096;
+/// Most seconds of all blocks one after the other.
+const LONGEST: f64 = 1e300;
 
 /// Grids that cannot be simulated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,6 +24,14 @@ pub enum SimulateError {
     #[error("{sms} SMs: the simulation takes 1 to {MOST_SMS}")]
     Sms {
         /// As given.
+        sms: u32,
+    },
+    /// More GPCs than SMs to spread over them.
+    #[error("{gpcs} GPCs of {sms} SMs: give no more GPCs than SMs, or 1 where their number is not known")]
+    Gpcs {
+        /// As given.
+        gpcs: u32,
+        /// SMs.
         sms: u32,
     },
     /// A grid without blocks.
@@ -71,6 +84,14 @@ pub enum SimulateError {
         /// Name of the time.
         what: &'static str,
         /// As given.
+        seconds: f64,
+    },
+    /// Times whose sums no float would hold.
+    #[error(
+        "all blocks one after the other would take {seconds:.3e} s; at most {LONGEST:e} s are simulated: check the units of their times"
+    )]
+    TooLong {
+        /// Their sum.
         seconds: f64,
     },
     /// Blocks that do not make whole clusters.
@@ -141,11 +162,25 @@ pub(super) fn check(machine: &Machine, grids: &[Grid]) -> Result<(), SimulateErr
     if machine.sms == 0 || machine.sms > MOST_SMS {
         return Err(SimulateError::Sms { sms: machine.sms });
     }
+    if machine.gpcs > machine.sms {
+        return Err(SimulateError::Gpcs { gpcs: machine.gpcs, sms: machine.sms });
+    }
     if let Some(cap) = machine.caps.into_iter().find(|cap| !(*cap > 0.0 && *cap <= 1.0)) {
         return Err(SimulateError::BadCap { cap });
     }
     grids.iter().try_for_each(|grid| check_grid(machine, grid, grids.len()))?;
+    let seconds: f64 = grids.iter().map(|grid| longest(machine, grid)).sum();
+    if seconds > LONGEST {
+        return Err(SimulateError::TooLong { seconds });
+    }
     circle(grids)
+}
+
+/// The time of a grid if each of its demands ran by itself.
+fn longest(machine: &Machine, grid: &Grid) -> f64 {
+    let total = grid.runs.total();
+    let shared: f64 = total.shares().into_iter().zip(machine.caps).map(|(work, cap)| work / cap).sum();
+    shared + total.latency.get() + grid.start.get() * grid.runs.blocks() as f64 + grid.gap.get()
 }
 
 fn check_grid(machine: &Machine, grid: &Grid, grids: usize) -> Result<(), SimulateError> {
@@ -162,7 +197,7 @@ fn check_grid(machine: &Machine, grid: &Grid, grids: usize) -> Result<(), Simula
     {
         return Err(SimulateError::BadRange { name: name(), from, to, sms: machine.sms });
     }
-    if grid.blocks_per_sm == 0 || machine.room.fits(&Room::default(), &grid.need) == 0 {
+    if grid.per_sm(machine) == 0 {
         return Err(SimulateError::FitsNowhere { name: name() });
     }
     if grid.blocks_per_sm as usize > LANES {
@@ -182,9 +217,8 @@ fn check_grid(machine: &Machine, grid: &Grid, grids: usize) -> Result<(), Simula
         if !blocks.is_multiple_of(u64::from(grid.cluster)) {
             return Err(SimulateError::PartialCluster { name: name(), blocks, cluster: grid.cluster });
         }
-        let most =
-            (0..machine.gpcs.max(1)).map(|gpc| super::dispatch::within(machine, grid, gpc as usize).len() as u64);
-        let most = most.max().unwrap_or(0) * u64::from(grid.blocks_per_sm);
+        let most = machine.gpc_numbers().map(|gpc| within(machine, grid, gpc).len() as u64);
+        let most = most.max().unwrap_or(0) * u64::from(grid.per_sm(machine));
         if u64::from(grid.cluster) > most {
             return Err(SimulateError::ClusterFitsNowhere { name: name(), cluster: grid.cluster, most });
         }

@@ -25,7 +25,7 @@ impl Curve {
             return;
         }
         if self.width == 0.0 {
-            self.width = to / BINS as f64;
+            self.width = (to / BINS as f64).max(f64::MIN_POSITIVE);
         }
         while to > self.width * BINS as f64 {
             for bin in 0..BINS / 2 {
@@ -48,7 +48,7 @@ impl Curve {
     pub fn means(&self, parts: usize, end: f64) -> Vec<f64> {
         let part = end / parts as f64;
         let mut fine = vec![0.0; parts];
-        if part <= 0.0 || self.width <= 0.0 {
+        if parts == 0 || part <= 0.0 || self.width <= 0.0 {
             return fine;
         }
         for (bin, sum) in self.sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0) {
@@ -61,7 +61,7 @@ impl Curve {
                 if left >= to {
                     break;
                 }
-                *value += sum * shared.max(0.0) / (to - from);
+                *value += sum * (shared.max(0.0) / (to - from));
             }
         }
         fine.iter().map(|sum| sum / part).collect()

@@ -1,22 +1,15 @@
 //! Placement of blocks: which grid, which SM.
 
-use std::{cmp::Reverse, ops::Range};
+use std::cmp::Reverse;
 
 use super::{
-    Grid, Machine, Observer,
+    Observer,
     engine::Engine,
-    place::{LANES, gpc},
+    place::{LANES, within},
     server::key,
     state::Resident,
 };
 use crate::units::Seconds;
-
-/// The SMs of a GPC that a grid may use.
-pub(super) fn within(machine: &Machine, grid: &Grid, number: usize) -> Range<usize> {
-    let (own, gpc) = (grid.range(machine), gpc(machine.sms as usize, machine.gpcs.max(1) as usize, number));
-    let start = own.start.max(gpc.start);
-    start..own.end.min(gpc.end).max(start)
-}
 
 impl<O: Observer> Engine<'_, O> {
     /// Places all blocks that find a slot.
@@ -26,7 +19,13 @@ impl<O: Observer> Engine<'_, O> {
         while at < self.ready.len() {
             let grid = self.ready[at];
             let range = self.grids[grid].range(self.machine);
-            if self.blocked.iter().any(|b| b.start < range.end && range.start < b.end) {
+            let is_blocked = self.blocked.iter().any(|b| b.start < range.end && range.start < b.end);
+            // A queue that ran dry leaves no block to place.
+            if is_blocked && self.states[grid].to_place > 0 {
+                // Nor do those behind it pass, on SMs where it may go.
+                if !self.blocked.contains(&range) {
+                    self.blocked.push(range);
+                }
                 at += 1;
                 continue;
             }
@@ -64,8 +63,7 @@ impl<O: Observer> Engine<'_, O> {
     fn place_cluster(&mut self, grid: usize, cluster: u32) -> bool {
         let range = |gpc| within(self.machine, &self.grids[grid], gpc);
         let free = |gpc: &usize| self.states[grid].free.sum(range(*gpc));
-        let gpcs = 0..self.machine.gpcs.max(1) as usize;
-        let best = gpcs.max_by(|a, b| free(a).cmp(&free(b)).then(b.cmp(a))).unwrap_or(0);
+        let best = self.machine.gpc_numbers().max_by(|a, b| free(a).cmp(&free(b)).then(b.cmp(a))).unwrap_or(0);
         if free(&best) < cluster as usize {
             return false;
         }
@@ -108,12 +106,13 @@ impl<O: Observer> Engine<'_, O> {
     /// Takes or gives the room of a block, and counts the free slots of the SM again.
     pub(super) fn make_room(&mut self, grid: usize, sm: usize, take: bool) {
         if self.grids.len() == 1 {
-            self.states[0].free_alone(&self.grids[0], sm);
+            self.states[0].free_alone(sm);
             return;
         }
         self.used[sm].change(&self.grids[grid].need, take);
-        for (grid, state) in self.grids.iter().zip(&mut self.states).filter(|(_, state)| state.is_open) {
-            state.free_among(grid, self.machine, &self.used[sm], sm);
+        let taken = self.lanes[sm].count_ones();
+        for grid in &self.ready {
+            self.states[*grid].free_among(&self.grids[*grid], self.machine, (&self.used[sm], taken), sm);
         }
     }
 }

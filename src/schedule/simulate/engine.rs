@@ -24,8 +24,8 @@ const PER_SM: usize = 2;
 /// could begin earlier; a block that finds no slot holds back the grids behind it, unless they have other SMs.
 ///
 /// # Errors
-/// No grid, no block, more than 2^31 - 1 of them, a block that fits on no SM, demands that are no times, circular
-/// dependencies.
+/// No grid, no block, more than 2^31 - 1 of them, a block that fits on no SM, demands that are no times or far too long,
+/// circular dependencies.
 pub fn simulate<O: Observer>(machine: &Machine, grids: &[Grid], observer: &mut O) -> Result<Outcome, SimulateError> {
     check(machine, grids)?;
     let mut engine = Engine::new(machine, grids, observer);
@@ -173,7 +173,8 @@ impl<'a, O: Observer> Engine<'a, O> {
     fn settle(&mut self) {
         loop {
             let mut ended = std::mem::take(&mut self.ended);
-            ended.sort_unstable();
+            // Persistent blocks that end together take tiles in the order in which they were placed: SM after SM.
+            ended.sort_unstable_by_key(|slot| (slot % LANES as u32, slot / LANES as u32));
             for slot in ended.drain(..) {
                 self.end(slot);
             }
@@ -305,7 +306,7 @@ impl<'a, O: Observer> Engine<'a, O> {
     /// The blocks of a grid can be placed from now on.
     pub(super) fn open(&mut self, grid: usize) {
         self.outcome.grids[grid].open = Seconds(self.now);
-        self.states[grid].open(&self.grids[grid], self.machine, &self.used);
+        self.states[grid].open(&self.grids[grid], self.machine, &self.used, &self.lanes);
         let priority = |g: usize| self.grids[g].priority;
         let at = self.ready.partition_point(|other| priority(*other) >= priority(grid));
         self.ready.insert(at, grid);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Demand, Runs};
+use super::{Demand, Runs, place::within};
 use crate::units::Seconds;
 
 /// What an SM has, or what a block takes of it.
@@ -43,9 +43,10 @@ impl Room {
 pub struct Machine {
     /// SMs that take blocks.
     pub sms: u32,
-    /// GPCs over which they are spread as evenly as they go; a cluster lies in one. 1 where nobody published it.
+    /// GPCs over which they are spread as evenly as they go, no more than SMs; a cluster lies in one. 1 where nobody
+    /// published it.
     pub gpcs: u32,
-    /// What an SM has; asked only where blocks of several grids share it.
+    /// What an SM has, for all its blocks together.
     pub room: Room,
     /// Largest share of a resource that one block can draw, in the order of [`Demand::shares`]: 1 for all of it.
     pub caps: [f64; 4],
@@ -60,6 +61,11 @@ impl Machine {
 }
 
 impl Machine {
+    /// Numbers of the GPCs.
+    pub(super) fn gpc_numbers(&self) -> Range<usize> {
+        0..self.gpcs.clamp(1, self.sms.max(1)) as usize
+    }
+
     /// Time of a block that has the GPU to itself: no more than its cap of each resource.
     pub fn alone(&self, demand: &Demand) -> Seconds {
         let capped = demand.shares().into_iter().zip(self.caps).map(|(time, cap)| Seconds(time / cap));
@@ -154,13 +160,22 @@ impl Grid {
         self.start * if self.policy == Policy::Hardware { waves as f64 } else { 1.0 }
     }
 
-    /// The closed form with perfect overlap, the largest term; exact for equal blocks with room for whole waves.
+    /// The closed form with perfect overlap, the largest term; exact for equal blocks with one demand that no cap limits.
     pub fn closed_form(&self, machine: &Machine) -> Seconds {
         self.terms(machine).alone() + self.starts(machine)
     }
 
-    /// Blocks that run at once when all its slots are filled.
+    /// Blocks of it on an SM: no more than the SM has room for.
+    pub fn per_sm(&self, machine: &Machine) -> u32 {
+        u64::from(self.blocks_per_sm).min(machine.room.fits(&Room::default(), &self.need)) as u32
+    }
+
+    /// Blocks that run at once when all its slots are filled; of clusters those that are whole in a GPC.
     pub fn slots(&self, machine: &Machine) -> u64 {
-        self.range(machine).len() as u64 * u64::from(self.blocks_per_sm)
+        let (per_sm, cluster) = (u64::from(self.per_sm(machine)), u64::from(self.cluster.max(1)));
+        if cluster == 1 {
+            return self.range(machine).len() as u64 * per_sm;
+        }
+        machine.gpc_numbers().map(|gpc| within(machine, self, gpc).len() as u64 * per_sm / cluster * cluster).sum()
     }
 }

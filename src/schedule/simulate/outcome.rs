@@ -1,6 +1,6 @@
 //! What a simulation tells.
 
-use super::{Demand, Grid, Machine};
+use super::{Demand, Grid, Machine, place::LANES};
 use crate::units::Seconds;
 
 /// One block, or one tile of a persistent block, from its placement to its end.
@@ -77,7 +77,7 @@ pub struct Outcome {
     pub sms: Vec<SmLoad>,
     /// Grid by grid.
     pub grids: Vec<GridTimes>,
-    /// The block that ended last, the one with the lowest slot in a tie.
+    /// The block that ended last; in a tie the one in the lowest slot, and there on the lowest SM.
     pub critical: BlockRun,
 }
 
@@ -105,8 +105,10 @@ impl Outcome {
 /// What no order of blocks could beat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
-    /// All demands, each spread evenly over its servers; latency over all slots.
+    /// All demands, each spread evenly over its servers of the whole machine; latency over all slots.
     pub spread: Demand,
+    /// The same of the kernel that needs longest for its own, over the SMs and slots that it may use.
+    pub kernel: Seconds,
     /// The longest block alone.
     pub longest: Seconds,
 }
@@ -115,18 +117,20 @@ impl Balance {
     /// Of grids on a machine, as if nothing waited for anything.
     pub fn of(machine: &Machine, grids: &[Grid]) -> Self {
         let mut balance = Self::default();
+        let slots = grids.iter().map(|grid| u64::from(grid.per_sm(machine))).sum::<u64>().clamp(1, LANES as u64);
         for grid in grids {
             let total = grid.runs.total();
-            let sms = grid.range(machine).len().max(1) as f64;
-            let spread = Demand {
+            let over = |sms: f64, slots: f64| Demand {
                 math: total.math / sms,
                 port: total.port / sms,
-                latency: total.latency / (sms * f64::from(grid.blocks_per_sm.max(1))),
+                latency: total.latency / (sms * slots),
                 ..total
             };
-            balance.spread = balance.spread.plus(1.0, spread);
             let longest =
                 grid.runs.classes().iter().map(|run| machine.alone(&run.demand)).fold(Seconds::ZERO, Seconds::max);
+            let (own, own_slots) = (grid.range(machine).len().max(1) as f64, grid.per_sm(machine).max(1).into());
+            balance.spread = balance.spread.plus(1.0, over(machine.sms.max(1).into(), slots as f64));
+            balance.kernel = balance.kernel.max(over(own, own_slots).alone());
             balance.longest = balance.longest.max(longest + grid.start);
         }
         balance
@@ -134,6 +138,6 @@ impl Balance {
 
     /// The least time.
     pub fn least(&self) -> Seconds {
-        self.spread.alone().max(self.longest)
+        self.spread.alone().max(self.kernel).max(self.longest)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::{Grid, Machine};
+
 /// Most blocks on an SM that the simulation keeps apart.
 pub const LANES: usize = 64;
 
@@ -68,7 +70,9 @@ impl Free {
     }
 }
 
-/// The SMs of a GPC where so many of them are spread as evenly as they go.
-pub fn gpc(sms: usize, gpcs: usize, number: usize) -> Range<usize> {
-    sms * number / gpcs..sms * (number + 1) / gpcs
+/// The SMs of a GPC that a grid may use.
+pub fn within(machine: &Machine, grid: &Grid, number: usize) -> Range<usize> {
+    let (own, sms, gpcs) = (grid.range(machine), machine.sms as usize, machine.gpc_numbers().len());
+    let start = own.start.max(sms * number / gpcs);
+    start..own.end.min(sms * (number + 1) / gpcs).max(start)
 }

@@ -1,6 +1,6 @@
 //! Stream-K: the steps of all tiles dealt out evenly, wherever a tile ends.
 
-use super::{Demand, Run, Runs};
+use super::{Demand, Run, Runs, check::MOST_SMS, place::LANES};
 
 /// A product as stream-K cuts it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct StreamK {
     pub tiles: u64,
     /// Steps of the inner dimension per tile.
     pub steps: u64,
-    /// Blocks over which all steps are dealt.
+    /// Blocks over which all steps are dealt: no more than there are steps, or slots on the largest machine (262,144).
     pub workers: u64,
     /// What a step needs.
     pub step: Demand,
@@ -23,8 +23,10 @@ pub struct StreamK {
 /// block with its first step adds up and writes; each of the others hands over one set of partial sums.
 pub fn stream_k(cut: &StreamK) -> Runs {
     let all = u128::from(cut.tiles) * u128::from(cut.steps);
-    let (workers, steps) = (u128::from(cut.workers.max(1)), u128::from(cut.steps.max(1)));
-    let edge = |worker: u128| worker * all / workers;
+    let steps = u128::from(cut.steps.max(1));
+    let workers = u128::from(cut.workers).min(all).clamp(1, u128::from(MOST_SMS) * LANES as u128);
+    // worker all / workers, without a product that is too large.
+    let edge = |worker: u128| worker * (all / workers) + worker * (all % workers) / workers;
     let runs = (0..workers).filter_map(|worker| {
         let (from, to) = (edge(worker), edge(worker + 1));
         if from == to {

@@ -1,6 +1,10 @@
 //! What the event loop remembers of a grid and of a block.
 
-use super::{Demand, Grid, Machine, Policy, Room, place::Free, runs::Cursor};
+use super::{
+    Demand, Grid, Machine, Policy, Room,
+    place::{Free, LANES},
+    runs::Cursor,
+};
 
 /// A block in its slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +33,6 @@ pub(super) struct GridState {
     pub to_place: u64,
     /// Blocks of a persistent kernel.
     workers: u64,
-    pub is_open: bool,
     /// Whether all grids before it have ended.
     pub released: bool,
     /// Blocks that wait for them.
@@ -39,6 +42,8 @@ pub(super) struct GridState {
     pub unplaced: usize,
     pub dependents: Vec<usize>,
     pub free: Free,
+    /// Most blocks of it on an SM.
+    per_sm: u32,
     /// Blocks of it on each SM.
     pub resident: Vec<u8>,
 }
@@ -75,37 +80,37 @@ impl GridState {
             placed: 0,
             to_place,
             workers: to_place,
-            is_open: false,
             released: false,
             waiting: Vec::new(),
             waits_for: 0,
             unplaced: 0,
             dependents: Vec::new(),
             free: Free::new(machine.sms as usize),
+            per_sm: grid.per_sm(machine),
             resident: vec![0; machine.sms as usize],
         }
     }
 
     /// Opens the grid: its free slots are counted from now on.
-    pub fn open(&mut self, grid: &Grid, machine: &Machine, used: &[Room]) {
-        self.is_open = true;
+    pub fn open(&mut self, grid: &Grid, machine: &Machine, used: &[Room], lanes: &[u64]) {
         for sm in grid.range(machine) {
-            self.free_among(grid, machine, &used[sm], sm);
+            self.free_among(grid, machine, (&used[sm], lanes[sm].count_ones()), sm);
         }
     }
 
     /// Free slots of an SM that no other grid uses.
-    pub fn free_alone(&mut self, grid: &Grid, sm: usize) {
-        self.free.set(sm, grid.blocks_per_sm as usize - usize::from(self.resident[sm]));
+    pub fn free_alone(&mut self, sm: usize) {
+        self.free.set(sm, self.per_sm as usize - usize::from(self.resident[sm]));
     }
 
-    /// Free slots of an SM beside what others use of it.
-    pub fn free_among(&mut self, grid: &Grid, machine: &Machine, used: &Room, sm: usize) {
+    /// Free slots of an SM of which so much room and so many slots are taken.
+    pub fn free_among(&mut self, grid: &Grid, machine: &Machine, (used, taken): (&Room, u32), sm: usize) {
         if !grid.range(machine).contains(&sm) {
             return;
         }
-        let own = u64::from(grid.blocks_per_sm) - u64::from(self.resident[sm]);
-        self.free.set(sm, own.min(machine.room.fits(used, &grid.need)) as usize);
+        let own = u64::from(self.per_sm) - u64::from(self.resident[sm]);
+        let lanes = LANES as u64 - u64::from(taken);
+        self.free.set(sm, own.min(lanes).min(machine.room.fits(used, &grid.need)) as usize);
     }
 
     /// Whether a persistent block finds another tile after one.
