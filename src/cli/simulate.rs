@@ -52,8 +52,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Simulations that run at a time; as many as there are cores
-    #[arg(long, value_name = "COUNT")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -81,7 +81,7 @@ struct Ran {
 
 impl Selection {
     /// Runs every case on every GPU, `jobs` at a time. One that is refused is an error beside the answers of the others.
-    fn run(&self, jobs: Option<usize>, quiet: bool) -> Result<Ran> {
+    fn run(&self, jobs: Option<u32>, quiet: bool) -> Result<Ran> {
         let catalog = self.gpu.folder.catalog()?;
         let simulation = match &self.file {
             Some(name) => read(name)?,
@@ -100,7 +100,9 @@ impl Selection {
         let pairs: Vec<(&str, &Gpu)> = gpus.iter().flat_map(|gpu| cases.iter().map(move |case| (*case, gpu))).collect();
         let built: Vec<_> = pairs.iter().map(|(case, gpu)| simulation.build(case, gpu)).collect();
         let bar = progress(&built, quiet);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build()?;
+        // More threads than simulations would have nothing to do.
+        let threads = jobs.map_or(0, |jobs| pairs.len().min(jobs as usize));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let results: Vec<_> = pool.install(|| {
             let run = |((case, gpu), built): (&(&str, &Gpu), Result<Built, BuildError>)| {
                 Ok(built?.run(&simulation.title, case, gpu, &|blocks| bar.inc(blocks))?)

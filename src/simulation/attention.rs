@@ -12,6 +12,9 @@ use crate::{
     units::Seconds,
 };
 
+/// Most blocks that differ, which are kept one by one.
+const MOST_CLASSES: u64 = 1 << 21;
+
 /// The launch of a call: the blocks of each length in turn.
 pub fn pieces(gpu: &Gpu, name: &str, work: &AttentionWork) -> Result<Vec<Piece>, BuildError> {
     let refused = |error| BuildError::Attention { name: name.into(), error: Box::new(error) };
@@ -36,6 +39,16 @@ pub fn pieces(gpu: &Gpu, name: &str, work: &AttentionWork) -> Result<Vec<Piece>,
         let (name, rule) = (name.into(), "give the tokens of at least one prompt".into());
         return Err(BuildError::Value { name, key: "seq", value: "[]".into(), rule });
     };
+    let classes = shapes.iter().map(|shape| model.blocks_per_copy(shape)).fold(0, u64::saturating_add);
+    let copies = if shapes.len() > 1 { first.batch.saturating_mul(first.heads_q) } else { 1 };
+    if classes.saturating_mul(copies) > MOST_CLASSES {
+        let rule = format!(
+            "{classes} tiles of queries per head differ{}; at most {MOST_CLASSES} different blocks are simulated: give fewer tokens",
+            if copies > 1 { format!(", in {copies} heads") } else { String::new() }
+        );
+        let lengths: Vec<String> = work.seq.0.iter().take(3).map(u64::to_string).collect();
+        return Err(BuildError::Value { name: name.into(), key: "seq", value: lengths.join(", "), rule });
+    }
     let runs = match shapes.as_slice() {
         [only] => model.runs(only),
         several => {

@@ -51,6 +51,11 @@ impl Model {
         Runs::new(runs, shape.batch * heads)
     }
 
+    /// Blocks of a prefill over one head, or the heads that share a tile, before keys are cut.
+    pub fn blocks_per_copy(&self, shape: &Shape) -> u64 {
+        self.grid(shape).blocks()
+    }
+
     /// The time from the first block of a prefill to the end of the last where they are scheduled as a list: they come in
     /// an order to the slots that are free first, and those on an SM share it.
     ///
