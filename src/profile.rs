@@ -13,11 +13,14 @@ mod fields;
 mod judge;
 mod kind;
 mod launch;
+mod lines;
 mod name;
 mod notation;
+mod nsys;
 mod observed;
 mod pair;
 mod raw;
+mod rows;
 mod tensor;
 mod text;
 mod trace;
@@ -31,12 +34,14 @@ pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
 pub use name::{plain_name, short_name, telling_names};
+#[cfg(feature = "sqlite")]
+pub use nsys::read_sqlite;
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
 pub use pair::{Pair, circumstances, pair};
 pub use text::binary;
-pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, Trace, TransferGroup};
+pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, LaunchSummary, Trace, TransferGroup};
 
 /// Which format a file is in, told from its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +50,10 @@ pub enum Format {
     NcuDetailsCsv,
     /// Nsight Compute, `--csv --page raw`: one row per launch, a units row second.
     NcuRawCsv,
+    /// Nsight Systems, tables of `nsys stats`.
+    NsysTables,
+    /// Nsight Systems, SQLite export.
+    NsysSqlite,
 }
 
 impl Format {
@@ -53,6 +62,8 @@ impl Format {
         match self {
             Self::NcuDetailsCsv => "Nsight Compute, details page",
             Self::NcuRawCsv => "Nsight Compute, raw page",
+            Self::NsysTables => "Nsight Systems, tables",
+            Self::NsysSqlite => "Nsight Systems, SQLite export",
         }
     }
 
@@ -60,6 +71,7 @@ impl Format {
     pub fn word(self) -> &'static str {
         match self {
             Self::NcuDetailsCsv | Self::NcuRawCsv => "nsight-compute",
+            Self::NsysTables | Self::NsysSqlite => "nsight-systems",
         }
     }
 }
@@ -92,14 +104,20 @@ struct Reader {
 }
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 0] = [];
+const READERS: [Reader; 2] = [
+    Reader { format: Format::NsysSqlite, detect: nsys::is_export, read: nsys::read_export },
+    Reader { format: Format::NsysTables, detect: nsys::detect, read: nsys::read },
+];
 
 /// So many bytes of a file tell its kind.
 pub const HEAD: usize = 1 << 16;
 
 /// The kind of trace that a file with this beginning is; absent where it is none.
 pub fn detect_trace(head: &[u8]) -> Option<Format> {
-    let text = text::decode(head).ok()?;
+    let text = match head.starts_with(nsys::EXPORT.as_bytes()) {
+        true => nsys::EXPORT.into(),
+        false => text::decode(head).ok()?,
+    };
     READERS.iter().find(|reader| (reader.detect)(&text)).map(|reader| reader.format)
 }
 
@@ -137,7 +155,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     let body = text::body(&text, &header, &mut warnings);
     let collected = match format {
         Format::NcuDetailsCsv => details::collect(&body, &header, &mut warnings),
-        Format::NcuRawCsv => raw::collect(&body, &header, &mut warnings),
+        _ => raw::collect(&body, &header, &mut warnings),
     };
     if collected.launches.is_empty() {
         return Err(ProfileError::NoKernel { lines: error::quoted_lines(&text) });

@@ -30,6 +30,7 @@ mod moe;
 mod ncu;
 mod ncu_launches;
 mod newcomer;
+mod nsys;
 mod occupancy;
 mod page;
 mod place;
