@@ -17,9 +17,11 @@ mod lines;
 mod name;
 mod notation;
 mod nsys;
+mod nvprof;
 mod observed;
 mod pair;
 mod raw;
+mod rocprof;
 mod rows;
 mod tensor;
 mod text;
@@ -54,6 +56,10 @@ pub enum Format {
     NsysTables,
     /// Nsight Systems, SQLite export.
     NsysSqlite,
+    /// nvprof, `--csv`: trace, summary or metrics.
+    Nvprof,
+    /// rocprof, rocprofv2, rocprofv3 or rocprofiler-compute, CSV.
+    Rocprof,
 }
 
 impl Format {
@@ -64,6 +70,8 @@ impl Format {
             Self::NcuRawCsv => "Nsight Compute, raw page",
             Self::NsysTables => "Nsight Systems, tables",
             Self::NsysSqlite => "Nsight Systems, SQLite export",
+            Self::Nvprof => "nvprof",
+            Self::Rocprof => "rocprof",
         }
     }
 
@@ -72,6 +80,8 @@ impl Format {
         match self {
             Self::NcuDetailsCsv | Self::NcuRawCsv => "nsight-compute",
             Self::NsysTables | Self::NsysSqlite => "nsight-systems",
+            Self::Nvprof => "nvprof",
+            Self::Rocprof => "rocprof",
         }
     }
 }
@@ -104,8 +114,10 @@ struct Reader {
 }
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 2] = [
+const READERS: [Reader; 4] = [
     Reader { format: Format::NsysSqlite, detect: nsys::is_export, read: nsys::read_export },
+    Reader { format: Format::Nvprof, detect: nvprof::detect, read: nvprof::read },
+    Reader { format: Format::Rocprof, detect: rocprof::detect, read: rocprof::read },
     Reader { format: Format::NsysTables, detect: nsys::detect, read: nsys::read },
 ];
 
