@@ -16,11 +16,16 @@ mod judge;
 mod kind;
 mod launch;
 mod likely;
+mod lines;
 mod name;
 mod notation;
+mod nsys;
+mod nvprof;
 mod observed;
 mod pair;
 mod raw;
+mod rocprof;
+mod rows;
 mod tensor;
 mod text;
 mod trace;
@@ -36,12 +41,14 @@ pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
 pub use likely::likely_bound;
 pub use name::{plain_name, short_name, telling_names};
+#[cfg(feature = "sqlite")]
+pub use nsys::read_sqlite;
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
 pub use pair::{Pair, circumstances, pair};
 pub use text::binary;
-pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, Trace, TransferGroup};
+pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, LaunchSummary, Trace, TransferGroup};
 
 /// Which format a file is in, told from its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +57,14 @@ pub enum Format {
     NcuDetailsCsv,
     /// Nsight Compute, `--csv --page raw`: one row per launch, a units row second.
     NcuRawCsv,
+    /// Nsight Systems, tables of `nsys stats`.
+    NsysTables,
+    /// Nsight Systems, SQLite export.
+    NsysSqlite,
+    /// nvprof, `--csv`: trace, summary or metrics.
+    Nvprof,
+    /// rocprof, rocprofv2, rocprofv3 or rocprofiler-compute, CSV.
+    Rocprof,
 }
 
 impl Format {
@@ -58,6 +73,10 @@ impl Format {
         match self {
             Self::NcuDetailsCsv => "Nsight Compute, details page",
             Self::NcuRawCsv => "Nsight Compute, raw page",
+            Self::NsysTables => "Nsight Systems, tables",
+            Self::NsysSqlite => "Nsight Systems, SQLite export",
+            Self::Nvprof => "nvprof",
+            Self::Rocprof => "rocprof",
         }
     }
 
@@ -65,6 +84,9 @@ impl Format {
     pub fn word(self) -> &'static str {
         match self {
             Self::NcuDetailsCsv | Self::NcuRawCsv => "nsight-compute",
+            Self::NsysTables | Self::NsysSqlite => "nsight-systems",
+            Self::Nvprof => "nvprof",
+            Self::Rocprof => "rocprof",
         }
     }
 }
@@ -97,14 +119,22 @@ struct Reader {
 }
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 0] = [];
+const READERS: [Reader; 4] = [
+    Reader { format: Format::NsysSqlite, detect: nsys::is_export, read: nsys::read_export },
+    Reader { format: Format::Nvprof, detect: nvprof::detect, read: nvprof::read },
+    Reader { format: Format::Rocprof, detect: rocprof::detect, read: rocprof::read },
+    Reader { format: Format::NsysTables, detect: nsys::detect, read: nsys::read },
+];
 
 /// So many bytes of a file tell its kind.
 pub const HEAD: usize = 1 << 16;
 
 /// The kind of trace that a file with this beginning is; absent where it is none.
 pub fn detect_trace(head: &[u8]) -> Option<Format> {
-    let text = text::decode(head).ok()?;
+    let text = match head.starts_with(nsys::EXPORT.as_bytes()) {
+        true => nsys::EXPORT.into(),
+        false => text::decode(head).ok()?,
+    };
     READERS.iter().find(|reader| (reader.detect)(&text)).map(|reader| reader.format)
 }
 
@@ -142,7 +172,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     let body = text::body(&text, &header, &mut warnings);
     let collected = match format {
         Format::NcuDetailsCsv => details::collect(&body, &header, &mut warnings),
-        Format::NcuRawCsv => raw::collect(&body, &header, &mut warnings),
+        _ => raw::collect(&body, &header, &mut warnings),
     };
     if collected.launches.is_empty() {
         return Err(ProfileError::NoKernel { lines: error::quoted_lines(&text) });

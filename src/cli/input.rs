@@ -72,6 +72,13 @@ pub fn read(name: &str, opening: Opening, quiet: bool) -> Result<Input> {
     let mut bytes = Vec::new();
     stream.by_ref().take(profile::HEAD as u64).read_to_end(&mut bytes).with_context(broken)?;
     if let Some(format) = profile::detect_trace(&bytes) {
+        #[cfg(feature = "sqlite")]
+        if format == profile::Format::NsysSqlite && path.is_file() && bytes.starts_with(b"SQLite") {
+            // A database is read in place: it may be larger than memory.
+            let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = rusqlite::Connection::open_with_flags(path, flags).with_context(broken)?;
+            return Ok(Input::Trace(Box::new(profile::read_sqlite(&connection).with_context(what)?)));
+        }
         let mut whole = Cursor::new(bytes).chain(stream);
         return Ok(Input::Trace(Box::new(profile::read_trace(format, &mut whole).with_context(what)?)));
     }

@@ -1,6 +1,7 @@
 //! What can be wrong with a profiler file as a whole, with the cure.
 
 use super::text::Header;
+use crate::units::counted;
 
 /// Why a profiler file gives no kernels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +63,28 @@ pub enum ProfileError {
     NoLaunch {
         /// The format of the file.
         format: super::Format,
+    },
+    /// A trace whose rows are all damaged.
+    #[error("none of {} can be used: {first}", counted(*.rows as u64, "row"))]
+    NoUsableRow {
+        /// Rows that were skipped.
+        rows: usize,
+        /// Why the first one was.
+        first: String,
+    },
+    /// A table that describes a device and holds no launch.
+    #[error(
+        "this describes a device ({what}) and has 0 kernel launches: give the table of launches beside it, pmc_perf.csv"
+    )]
+    DeviceAlone {
+        /// What it says of the device.
+        what: String,
+    },
+    /// An SQLite database that cannot be used.
+    #[error("this is an SQLite database that gives no launches: {message}")]
+    Sqlite {
+        /// Why, and what to do.
+        message: String,
     },
     /// A file that broke off while it was read.
     #[error("the file cannot be read on after {bytes} bytes: {message}")]

@@ -1,9 +1,13 @@
 //! Launches of a trace, which may be millions: grouped as they are read, so that memory holds the groups alone.
 
+mod summary;
+
 use std::collections::HashMap;
 
 use super::{Format, Measured, ObservedDevice, ObservedKernel, intervals::Intervals, kind::Kind};
 use crate::units::{Bytes, Seconds};
+
+pub use summary::LaunchSummary;
 
 /// What a trace says of a launch besides its name and time; launches that differ in it are different groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,6 +16,10 @@ pub struct LaunchShape {
     pub grid: Option<[u64; 3]>,
     /// Threads of a block in x, y, z.
     pub block: Option<[u64; 3]>,
+    /// Blocks, where the file has their number alone.
+    pub grid_blocks: Option<u64>,
+    /// Threads of a block, where the file has their number alone.
+    pub threads_per_block: Option<u32>,
     /// Registers per thread; VGPRs on AMD.
     pub registers_per_thread: Option<u32>,
     /// AGPRs per thread, AMD.
@@ -27,7 +35,7 @@ pub struct LaunchShape {
 }
 
 /// Equal for equal shapes and for those alone.
-type ShapeKey = ([Option<[u64; 3]>; 2], [Option<u32>; 3], [Option<(u64, u64)>; 3]);
+type ShapeKey = ([Option<[u64; 3]>; 2], Option<u64>, [Option<u32>; 4], [Option<(u64, u64)>; 3]);
 
 impl LaunchShape {
     fn key(&self) -> ShapeKey {
@@ -35,7 +43,8 @@ impl LaunchShape {
             |size: Option<Measured<Bytes>>| size.map(|m| (m.value.get().to_bits(), m.half_width.get().to_bits()));
         (
             [self.grid, self.block],
-            [self.registers_per_thread, self.accumulation_registers, self.scalar_registers],
+            self.grid_blocks,
+            [self.threads_per_block, self.registers_per_thread, self.accumulation_registers, self.scalar_registers],
             [self.static_shared, self.dynamic_shared, self.shared_configuration].map(size),
         )
     }
@@ -266,8 +275,8 @@ fn group(record: &LaunchRecord<'_>) -> KernelGroup {
             name: record.name.into(),
             grid: shape.grid,
             block: shape.block,
-            grid_blocks: shape.grid.and_then(product),
-            threads_per_block: threads,
+            grid_blocks: shape.grid.and_then(product).or(shape.grid_blocks),
+            threads_per_block: threads.or(shape.threads_per_block),
             registers_per_thread: shape.registers_per_thread,
             accumulation_registers: shape.accumulation_registers,
             scalar_registers: shape.scalar_registers,
@@ -286,45 +295,4 @@ fn group(record: &LaunchRecord<'_>) -> KernelGroup {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn launch(name: &'static str, start: f64, duration: f64, blocks: u64) -> LaunchRecord<'static> {
-        let shape = LaunchShape { grid: Some([blocks, 1, 1]), block: Some([128, 2, 1]), ..LaunchShape::default() };
-        LaunchRecord { name, device: 0, start: Some(Seconds(start)), duration: Some(Seconds(duration)), shape }
-    }
-
-    #[test]
-    fn groups_gaps_and_overlap_by_hand() {
-        let mut collector = Collector::default();
-        // 0 to 3 and 2 to 5 overlap, a copy fills 5 to 6, 8 to 9 follows a gap of 2.
-        for record in [launch("a", 0.0, 3.0, 10), launch("b", 2.0, 3.0, 10), launch("a", 8.0, 1.0, 10)] {
-            collector.launch(&record);
-        }
-        collector.transfer("[copy]", 0, Some(Seconds(5.0)), Seconds(1.0), Some(Bytes(100.0)));
-        collector.launch(&LaunchRecord { start: None, duration: None, ..launch("a", 0.0, 0.0, 11) });
-        let trace = collector.finish(Format::NcuRawCsv);
-        let time = trace.times[0];
-        assert_eq!((time.span, time.kernels, time.gaps), (Seconds(9.0), Seconds(6.0), Seconds(2.0)));
-        let first = &trace.groups[0];
-        assert_eq!((first.kernel.name.as_str(), first.launches, first.total), ("a", 2, Seconds(4.0)));
-        assert_eq!((first.shortest, first.longest), (Seconds(1.0), Seconds(3.0)));
-        assert_eq!(first.kernel.duration, Some(Seconds(2.0)));
-        assert_eq!((first.kernel.grid_blocks, first.kernel.threads_per_block), (Some(10), Some(256)));
-        assert_eq!((trace.groups.len(), trace.launches()), (3, 4));
-        assert_eq!(trace.groups[2].kernel.duration, None);
-        assert_eq!(trace.transfers[0].bytes, Some(Bytes(100.0)));
-    }
-
-    #[test]
-    fn times_that_are_none_do_not_count() {
-        let mut collector = Collector::default();
-        for duration in [f64::NAN, -1.0, f64::INFINITY] {
-            collector.launch(&launch("a", 0.0, duration, 1));
-            collector.transfer("c", 0, None, Seconds(duration), None);
-        }
-        let trace = collector.finish(Format::NcuRawCsv);
-        assert_eq!((trace.launches(), trace.kernel_time()), (3, Seconds::ZERO));
-        assert!(trace.times.is_empty() && trace.transfers.is_empty());
-    }
-}
+mod tests;

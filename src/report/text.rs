@@ -88,13 +88,30 @@ pub fn text(report: &Report, options: TextOptions) -> String {
 
 /// Where the time of a traced file went.
 fn traced(out: &mut String, trace: &TraceReport, width: usize) {
-    let head = format!("{}: {} launches in {} groups, {}", trace.file, trace.launches, trace.groups, trace.format);
+    let counted = |count: u64, what: &str| {
+        format!(
+            "{count} {what}{}",
+            if count == 1 {
+                ""
+            } else if what.ends_with('h') {
+                "es"
+            } else {
+                "s"
+            }
+        )
+    };
+    let (launches, groups) = (counted(trace.launches, "launch"), counted(trace.groups, "group"));
+    let head = format!("{}: {launches} in {groups}, {}", trace.file, trace.format);
     hanging(out, "", &head, width);
     let gaps = trace.span_us.zip(trace.gaps_us).map_or(String::new(), |(span, gaps)| {
         format!(" in {}, of which {} without kernel or copy", time(span), time(gaps))
     });
-    entry(out, "kernels", &format!("{}{gaps}", time(trace.kernels_us)), width);
-    for by in ["bound", "operation"] {
+    if trace.kernels_us > 0.0 {
+        entry(out, "kernels", &format!("{}{gaps}", time(trace.kernels_us)), width);
+    } else {
+        entry(out, "kernels", "no times in the file", width);
+    }
+    for by in ["bound", "operation"].into_iter().filter(|by| trace.parts.iter().any(|part| part.by == *by)) {
         let parts = trace.parts.iter().filter(|part| part.by == by);
         let parts: Vec<String> = parts.map(|part| format!("{} {}", part.what, percent(part.share_pct))).collect();
         entry(out, if by == "bound" { "likely" } else { by }, &parts.join(", "), width);

@@ -59,6 +59,7 @@ impl TraceReport {
             if timed {
                 found.push(("launch gaps".into(), gaps));
             }
+            found.retain(|(_, time)| *time > 0.0);
             found.sort_by(|a, b| b.1.total_cmp(&a.1));
             let share = |time: f64| if whole > 0.0 { 100.0 * time / whole } else { 0.0 };
             parts.extend(found.into_iter().map(|(what, time_us)| SharePart {

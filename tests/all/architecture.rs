@@ -30,7 +30,7 @@ const ORDER: [&str; 20] = [
 ];
 
 /// A crate, and the folders or files under `src` that may use it.
-const FENCES: [(&str, &[&str]); 11] = [
+const FENCES: [(&str, &[&str]); 13] = [
     ("clap", &["cli", "main"]),
     ("clap_complete", &["cli"]),
     ("anyhow", &["cli", "main"]),
@@ -40,6 +40,8 @@ const FENCES: [(&str, &[&str]); 11] = [
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
     ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "validate", "calibrate", "report", "chart", "cli"]),
+    ("csv_core", &["profile"]),
+    ("rusqlite", &["profile/nsys", "cli"]),
     ("maud", &["report/html"]),
     ("rayon", &["cli"]),
 ];

@@ -1,0 +1,71 @@
+//! Launches that a file gives in total only.
+
+use super::{Collector, LaunchRecord, LaunchShape, TransferGroup, group};
+use crate::{
+    profile::ObservedKernel,
+    units::{Bytes, Seconds},
+};
+
+/// Launches that a file lists in one row: how many there were and what they took together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LaunchSummary<'a> {
+    /// Name as written.
+    pub name: &'a str,
+    /// Number of the device; 0 where the file names none.
+    pub device: u32,
+    /// Launches.
+    pub launches: u64,
+    /// Their time, added up.
+    pub total: Option<Seconds>,
+    /// The shortest.
+    pub shortest: Option<Seconds>,
+    /// The longest.
+    pub longest: Option<Seconds>,
+    /// What they have in common.
+    pub shape: LaunchShape,
+}
+
+/// A count above this is no count: the sum over any file stays within 64 bits.
+const MOST_LAUNCHES: u64 = 1 << 40;
+
+impl Collector {
+    /// Adds launches as a group of their own, since two rows of a summary are two kernels even where their names are
+    /// cut off to the same text. A total that is negative or no number counts as absent; extremes that are absent are
+    /// the mean. Gives the kernel, for what else the file tells of it.
+    pub fn summary(&mut self, summary: &LaunchSummary<'_>) -> &mut ObservedKernel {
+        let legal = |time: &Seconds| time.get().is_finite() && time.get() >= 0.0;
+        let record = LaunchRecord {
+            name: summary.name,
+            device: summary.device,
+            shape: summary.shape,
+            ..LaunchRecord::default()
+        };
+        let mut group = group(&record);
+        group.launches = summary.launches.min(MOST_LAUNCHES);
+        if let Some(total) = summary.total.filter(legal).filter(|_| summary.launches > 0) {
+            let mean = total / summary.launches as f64;
+            group.timed = group.launches;
+            group.total = total;
+            group.shortest = summary.shortest.filter(legal).unwrap_or(mean);
+            group.longest = summary.longest.filter(legal).unwrap_or(mean);
+        }
+        self.groups.push(group);
+        let last = self.groups.len() - 1;
+        &mut self.groups[last].kernel
+    }
+
+    /// Adds `count` copies or fills that took `total` together.
+    pub fn transfers_in_total(&mut self, name: &str, count: u64, total: Seconds, bytes: Option<Bytes>) {
+        if !(total.get().is_finite() && total.get() >= 0.0) {
+            return;
+        }
+        match self.transfers.iter_mut().find(|group| group.name == name) {
+            Some(group) => {
+                group.count = group.count.saturating_add(count);
+                group.total += total;
+                group.bytes = group.bytes.zip(bytes).map(|(all, more)| all + more);
+            }
+            None => self.transfers.push(TransferGroup { name: name.into(), count, total, bytes }),
+        }
+    }
+}
