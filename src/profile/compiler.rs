@@ -159,6 +159,10 @@ fn first_line(text: &str) -> Option<(usize, &str)> {
 /// The file is empty, binary, no compiler report, or states the registers of no kernel.
 pub fn read_compiler(bytes: &[u8]) -> Result<CompilerReport, ProfileError> {
     let text = text::decode(bytes)?;
+    let first = first_line(&text);
+    if first.is_none() {
+        return Err(error::no_resources(&text, first));
+    }
     let mut found = Collector::default();
     let mut ptxas = ptxas::Reader::default();
     let mut cuobjdump = cuobjdump::Reader::default();
@@ -173,7 +177,7 @@ pub fn read_compiler(bytes: &[u8]) -> Result<CompilerReport, ProfileError> {
     ptxas.finish(&mut found);
     remarks.finish(&mut found);
     cuobjdump.finish(&mut found);
-    found.report().ok_or_else(|| error::no_resources(&text, first_line(&text)))
+    found.report().ok_or_else(|| error::no_resources(&text, first))
 }
 
 impl CompiledKernel {

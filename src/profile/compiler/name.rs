@@ -21,7 +21,7 @@ pub(super) fn plain(symbol: &str) -> String {
     let Ok((parsed, tail)) = BorrowedSymbol::with_tail_and_options(mangled.as_bytes(), &options) else {
         return symbol.to_string();
     };
-    let tail = String::from_utf8_lossy(tail.as_ref());
+    let tail = String::from_utf8_lossy(tail);
     let tail = tail.trim_start_matches('_');
     let mut out = Short(String::new());
     let wanted = DemangleOptions::new().recursion_limit(DEEPEST);

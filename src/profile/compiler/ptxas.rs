@@ -139,9 +139,9 @@ impl Reader {
     pub fn finish(mut self, found: &mut Collector) {
         self.close(found);
         if self.spilling > 0 {
-            let (times, name) = (self.spilling, shorten(&self.first_spilling, 60));
+            let (count, name) = (self.spilling, shorten(&self.first_spilling, 60));
             found.warn(|| {
-                format!("functions that kernels call spill registers, {times} times in the report, first {name}; spills listed are the kernels' own")
+                format!("functions that kernels call spill registers, first {name} ({count} in the report); the spills listed are the kernels' own")
             });
         }
     }

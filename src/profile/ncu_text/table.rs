@@ -72,12 +72,14 @@ impl Table {
         Table { columns, kind }
     }
 
-    /// What another rule makes of it: the rows begin below the titles' rule, any other one ends the table.
+    /// What another rule makes of it: the rows begin below the titles' rule, any other one ends a table that is read.
     pub fn next_rule(mut self) -> Option<Self> {
-        (self.kind == Kind::Titled).then(|| {
-            self.kind = Kind::Metrics;
-            self
-        })
+        match self.kind {
+            Kind::Titled => self.kind = Kind::Metrics,
+            Kind::Other => {}
+            Kind::Unknown | Kind::Metrics => return None,
+        }
+        Some(self)
     }
 
     /// Reads a line.
