@@ -21,7 +21,7 @@ echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|'
 failed=0
 for target in "${targets[@]}"; do
     case $target in
-        profile) dictionary=csv length=32768 ;;
+        profile | compiler) dictionary=csv length=32768 ;;
         batch | predict) dictionary=batch length=4096 ;;
         units | words) dictionary=words length=256 ;;
         *) dictionary=toml length=16384 ;;

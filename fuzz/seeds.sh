@@ -50,7 +50,8 @@ done < <(sort -u <<< "$words")
 for file in ../scenarios/*.toml; do
     for target in scenario charts png; do seed "$target" "$(basename "$file" .toml)" < "$file"; done
 done
-for file in ../tests/data/ncu/*.csv; do seed profile "$(basename "$file" .csv)" < "$file"; done
+for file in ../tests/data/ncu/*.csv ../tests/data/ncu/*.txt; do seed profile "$(basename "$file")" < "$file"; done
+for file in ../tests/data/compiler/*.{log,txt,md}; do seed compiler "$(basename "$file")" < "$file"; done
 seed batch small < ../tests/data/occupancy_batch.csv
 printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_smem_bytes,dynamic_smem_bytes,carveout_pct,optin,barriers \
     9.0,256,66,0,0,-1,1,1 8.0,1024,32,0,100000,50,0,2 7.5,96,255,49152,0,,, | seed batch optional
@@ -84,6 +85,7 @@ mkdir -p dictionaries
 } | entries > dictionaries/toml.dict
 {
     grep -ohE '"[][A-Za-z0-9_#%/ .()=:-]{2,90}"' ../src/profile/fields/names.rs ../src/profile/{unit,tensor,fields,details,raw}.rs | tr -d '"'
+    grep -ohE '"[][A-Za-z /.:()=-]{3,60}"' ../src/profile/compiler/*.rs ../src/profile/ncu_text/*.rs ../src/profile/ncu_text.rs | tr -d '"'
     head -n 3 ../tests/data/ncu/*.csv | grep -oE '"[^"]{1,90}"' | tr -d '"'
     printf '%s\n' '","' '"' ';' '1.234,5' '1e308' '-1' 'nan' 'inf' '18446744073709551615'
 } | entries > dictionaries/csv.dict

@@ -1,11 +1,13 @@
-//! Kernels observed by other tools: reads Nsight Compute CSV (details page and raw page), bytes in, values out.
+//! Kernels observed by other tools: reads Nsight Compute's CSV (details page and raw page) and its text, bytes in, values
+//! out.
 //!
-//! The path through the files: `text` decodes and finds the table, `details` and `raw` collect each launch's metrics
-//! as written, `fields` says which metric means what, `assemble` turns them into an [`ObservedKernel`].
+//! The path through the files: `text` decodes and finds the table, `details`, `raw` and `ncu_text` collect each launch's
+//! metrics as written, `fields` says which metric means what, `assemble` turns them into an [`ObservedKernel`].
 //! Columns and metrics are addressed by name, since both differ from version to version; what a file lacks is `None`.
 
 mod advice;
 mod assemble;
+pub mod compiler;
 mod details;
 mod device;
 mod elsewhere;
@@ -18,6 +20,7 @@ mod launch;
 mod likely;
 mod lines;
 mod name;
+mod ncu_text;
 mod notation;
 mod nsys;
 mod nvprof;
@@ -34,6 +37,7 @@ mod unit;
 use std::io::BufRead;
 
 pub use advice::Advice;
+pub use compiler::{CompiledKernel, CompilerReport, detect_compiler, read_compiler};
 pub use device::{Device, device};
 pub use elsewhere::{Span, elsewhere};
 pub use error::ProfileError;
@@ -65,6 +69,8 @@ pub enum Format {
     Nvprof,
     /// rocprof, rocprofv2, rocprofv3 or rocprofiler-compute, CSV.
     Rocprof,
+    /// Nsight Compute without `--csv`: sections with tables below each launch.
+    NcuText,
 }
 
 impl Format {
@@ -77,16 +83,17 @@ impl Format {
             Self::NsysSqlite => "Nsight Systems, SQLite export",
             Self::Nvprof => "nvprof",
             Self::Rocprof => "rocprof",
+            Self::NcuText => "Nsight Compute, text",
         }
     }
 
     /// The word of reports.
     pub fn word(self) -> &'static str {
         match self {
-            Self::NcuDetailsCsv | Self::NcuRawCsv => "nsight-compute",
             Self::NsysTables | Self::NsysSqlite => "nsight-systems",
             Self::Nvprof => "nvprof",
             Self::Rocprof => "rocprof",
+            Self::NcuDetailsCsv | Self::NcuRawCsv | Self::NcuText => "nsight-compute",
         }
     }
 }
@@ -102,11 +109,13 @@ pub struct Profile {
     pub warnings: Vec<String>,
 }
 
-/// The format of a file, or `None` where it is not one that [`read`] takes. Looks at the header only.
+/// The format of a file, or `None` where it is not one that [`read`] takes. Looks at headers only.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     let text = text::decode(bytes).ok()?;
-    let header = text::find_header(&text)?;
-    page_of(&header.columns)
+    match text::find_header(&text) {
+        Some(header) => page_of(&header.columns),
+        None => ncu_text::detect(&text).then_some(Format::NcuText),
+    }
 }
 
 /// A reader of one kind of trace.
@@ -157,27 +166,30 @@ pub fn read_trace(format: Format, input: &mut dyn BufRead) -> Result<Trace, Prof
 ///
 /// # Errors
 ///
-/// When the file is empty, binary, not Nsight Compute CSV, lacks required columns, or holds no kernel.
+/// When the file is empty, binary, not of Nsight Compute, lacks required columns, or holds no kernel.
 pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     let text = text::decode(bytes)?;
-    let Some(header) = text::find_header(&text) else {
-        return Err(error::no_table(&text));
-    };
-    let Some(format) = page_of(&header.columns) else {
-        return Err(error::not_a_page(&header));
-    };
     let mut warnings = text::Warnings::default();
-    let preamble = text.get(..header.start).unwrap_or_default();
-    warnings.tool_lines(preamble);
-    let body = text::body(&text, &header, &mut warnings);
-    let collected = match format {
-        Format::NcuDetailsCsv => details::collect(&body, &header, &mut warnings),
-        _ => raw::collect(&body, &header, &mut warnings),
+    let (format, delimiter, collected) = match text::find_header(&text) {
+        Some(header) => {
+            let Some(format) = page_of(&header.columns) else {
+                return Err(error::not_a_page(&header));
+            };
+            warnings.tool_lines(text.get(..header.start).unwrap_or_default());
+            let body = text::body(&text, &header, &mut warnings);
+            let collected = match format {
+                Format::NcuRawCsv => raw::collect(&body, &header, &mut warnings),
+                _ => details::collect(&body, &header, &mut warnings),
+            };
+            (format, header.delimiter, collected)
+        }
+        None if ncu_text::detect(&text) => (Format::NcuText, b' ', ncu_text::collect(&text, &mut warnings)),
+        None => return Err(error::no_table(&text)),
     };
     if collected.launches.is_empty() {
         return Err(ProfileError::NoKernel { lines: error::quoted_lines(&text) });
     }
-    let mark = collected.votes.decide(header.delimiter);
+    let mark = collected.votes.decide(delimiter);
     let kernels = collected.launches.into_iter().map(|launch| assemble::kernel(launch, mark)).collect();
     Ok(Profile { format, kernels, warnings: warnings.finish() })
 }

@@ -83,7 +83,11 @@ pub(super) fn advice(
             let speedup = r.estimated_speedup_pct.filter(|s| *s >= 2.0)?;
             // A local estimate is about the unit that the rule looks at, not about the time of the kernel.
             (r.speedup_scope.as_deref() != Some("local")).then_some(())?;
-            Some(Advice { text: format!("the profiler's rule {}", r.name), estimated_speedup_pct: Some(speedup) })
+            let text = match r.name.is_empty() {
+                true => format!("the profiler's advice under \"{}\"", r.section),
+                false => format!("the profiler's rule {}", r.name),
+            };
+            Some(Advice { text, estimated_speedup_pct: Some(speedup) })
         })
         .collect();
     rules.sort_by(|a, b| b.estimated_speedup_pct.unwrap_or(0.0).total_cmp(&a.estimated_speedup_pct.unwrap_or(0.0)));

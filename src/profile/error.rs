@@ -18,14 +18,15 @@ pub enum ProfileError {
     )]
     NcuReport,
     /// Some other binary file.
-    #[error("this is a binary file ({what}), not CSV text; read are {READ}")]
+    #[error("this is a binary file ({what}), not text; read are {READ}")]
     Binary {
         /// What it looks like.
         what: &'static str,
     },
-    /// The text tables that the tool prints without `--csv`.
+    /// Text output in which no line names a launch.
     #[error(
-        "this is Nsight Compute's text output (line {line}: \"{quote}\"), not CSV; add --csv, or open the report with \
+        "this is Nsight Compute's text output (line {line}: \"{quote}\"), but no line names a launch, such as \
+         \"kernel(float *) (64, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 8.0\": give the whole output, or \
          `ncu --import FILE --csv --page details`"
     )]
     NcuText {
@@ -86,6 +87,27 @@ pub enum ProfileError {
         /// Why, and what to do.
         message: String,
     },
+    /// Text without a line of a compiler.
+    #[error(
+        "no compiler report found (the file begins \"{begins}\"); read are `nvcc --resource-usage` or `ptxas -v`, \
+         `cuobjdump --dump-resource-usage`, and AMD's remarks of `-Rpass-analysis=kernel-resource-usage`"
+    )]
+    NotCompiler {
+        /// The first line with content, shortened.
+        begins: String,
+    },
+    /// Lines of a compiler that state the registers of no kernel.
+    #[error(
+        "the compiler report (line {line}: \"{quote}\") has 0 kernels with their registers: give the whole output of \
+         `nvcc --resource-usage`, `cuobjdump --dump-resource-usage` of a file that holds more than PTX, or \
+         `-Rpass-analysis=kernel-resource-usage`"
+    )]
+    NoResources {
+        /// The compiler's first line, from 1.
+        line: usize,
+        /// That line.
+        quote: String,
+    },
     /// A file that broke off while it was read.
     #[error("the file cannot be read on after {bytes} bytes: {message}")]
     Stream {
@@ -106,7 +128,7 @@ pub enum ProfileError {
     },
 }
 
-const READ: &str = "CSV of Nsight Compute's details page and raw page";
+const READ: &str = "Nsight Compute's CSV (details page and raw page) and its text";
 
 /// At most this many lines of the tool are quoted in an error.
 const QUOTED: usize = 5;
@@ -135,6 +157,17 @@ pub(super) fn no_table(text: &str) -> ProfileError {
         None => ProfileError::Empty,
         Some(_) if of_the_tool => ProfileError::NoKernel { lines: quoted_lines(text) },
         Some(begins) => ProfileError::NotNcu { begins },
+    }
+}
+
+/// The error for a compiler report without a kernel; `first` is the compiler's first line.
+pub(super) fn no_resources(text: &str, first: Option<(usize, &str)>) -> ProfileError {
+    match first {
+        Some((line, said)) => ProfileError::NoResources { line, quote: shorten(said.trim(), 80) },
+        None => {
+            let begins = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+            ProfileError::NotCompiler { begins: shorten(begins, 80) }
+        }
     }
 }
 

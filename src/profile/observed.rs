@@ -58,7 +58,7 @@ pub enum RuleKind {
 /// One piece of advice that the tool wrote into the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Identifier of the rule, such as `TheoreticalOccupancy`.
+    /// Identifier of the rule, such as `TheoreticalOccupancy`; empty in the tool's text output, which has none.
     pub name: String,
     /// Identifier of the section that it belongs to.
     pub section: String,

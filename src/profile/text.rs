@@ -59,7 +59,8 @@ impl Warnings {
         }
     }
 
-    fn tool_line(&mut self, number: usize, line: &str) {
+    /// Adds a line that is the tool's own warning or error.
+    pub fn tool_line(&mut self, number: usize, line: &str) {
         if line.starts_with("==WARNING==") || line.starts_with("==ERROR==") {
             self.push(|| format!("line {number}: {}", shorten(line.trim_end(), 200)));
         }
@@ -83,9 +84,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ProfileError> {
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
         [0xff, 0xfe, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)),
         [0xfe, 0xff, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes)),
-        [b'"' | b'=' | b'I', 0, ..] => Cow::Owned(utf16(bytes, u16::from_le_bytes)),
-        [0, b'"' | b'=' | b'I', ..] => Cow::Owned(utf16(bytes, u16::from_be_bytes)),
-        _ => String::from_utf8_lossy(bytes),
+        _ => match wide(bytes) {
+            Some(unit) => Cow::Owned(utf16(bytes, unit)),
+            None => String::from_utf8_lossy(bytes),
+        },
     };
     if let Some(what) = binary(bytes, &text) {
         return Err(ProfileError::Binary { what });
@@ -94,6 +96,26 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ProfileError> {
         return Err(ProfileError::Empty);
     }
     Ok(text)
+}
+
+/// The byte order of UTF-16 without byte order mark, told from its beginning: every other byte is NUL, and what is left
+/// are printable characters.
+fn wide(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
+    let head = bytes.get(..bytes.len().min(64) & !1)?;
+    let all = |high: usize| {
+        let pairs = head.chunks_exact(2);
+        let text = |pair: &[u8]| {
+            pair[high] == 0 && matches!(pair[1 - high], b'\t' | b'\n' | b'\r' | b' '..=b'~' | 0xa0..=0xff)
+        };
+        pairs.len() > 1 && pairs.clone().all(text)
+    };
+    if all(1) {
+        Some(u16::from_le_bytes)
+    } else if all(0) {
+        Some(u16::from_be_bytes)
+    } else {
+        None
+    }
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
