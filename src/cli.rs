@@ -7,6 +7,7 @@ mod calibrate;
 mod chart;
 mod check;
 mod compare;
+mod compiled;
 mod completions;
 mod conv;
 mod gemm;

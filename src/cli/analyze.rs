@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
+    compiled,
     input::{self, Filter, Input, Opening},
     show::{self, Outcome},
 };
@@ -31,8 +32,18 @@ pub fn run(args: Args) -> Result<u8> {
     let catalog = args.gpu.folder.catalog()?;
     let mut outcome = Outcome::default();
     let mut unusable = 0;
+    let read = |name: &str| input::read(name, args.opening, args.report.output.quiet);
+    let mut first = None;
+    if let [only] = args.files.as_slice() {
+        match read(only)? {
+            Input::Compiled(report) => {
+                return compiled::run(*report, &args.gpu, &args.filter, &catalog, &args.report.output);
+            }
+            found => first = Some(found),
+        }
+    }
     for name in &args.files {
-        let done = input::read(name, args.opening, args.report.output.quiet).and_then(|found| match found {
+        let done = first.take().map_or_else(|| read(name), Ok).and_then(|found| match found {
             Input::Scenario(scenario) => {
                 if args.files.len() == 1 {
                     outcome.title = Some(scenario.title.clone());
@@ -43,6 +54,7 @@ pub fn run(args: Args) -> Result<u8> {
             }
             Input::Profile(file) => input::run_profile(file, &args.gpu, &args.filter, &catalog, &mut outcome),
             Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &args.filter, &catalog, &mut outcome),
+            Input::Compiled(_) => bail!("`{name}` is a compiler's report, which is analysed by itself"),
             Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),
         });
         match done {

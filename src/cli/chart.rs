@@ -166,6 +166,7 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
                 let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
                 Ok(figure.context(why)?.draw(theme))
             }
+            Input::Compiled(_) => bail!("a compiler's report has no launches to place on a roofline"),
             Input::Trace(_) => bail!("a trace has no counters, so nothing can be placed on a roofline"),
             Input::Shapes(rows) => Ok(gemm::roofline(&rows, &args.gpu)?.draw(theme)),
             Input::Scenario(scenario) => {
@@ -218,7 +219,7 @@ struct Found {
 impl Found {
     fn read(args: &Args) -> Result<Self> {
         match read(args)? {
-            Input::Trace(_) => bail!("this chart needs a scenario, not a trace"),
+            Input::Trace(_) | Input::Compiled(_) => bail!("this chart needs a scenario"),
             Input::Profile(_) => bail!("a profile gives a roofline; this chart needs a scenario"),
             Input::Shapes(_) => bail!("a list of matrix products gives a roofline; this chart needs a scenario"),
             Input::Scenario(scenario) => Self::new(args, *scenario),

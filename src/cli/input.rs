@@ -15,7 +15,7 @@ use regex::Regex;
 use super::{args::GpuArgs, shapes, show::Outcome, unpack};
 use crate::{
     gpu::{Catalog, Gpu},
-    profile::{self, Span, Trace, device, elsewhere, judge, likely_bound},
+    profile::{self, CompilerReport, Span, Trace, device, elsewhere, judge, likely_bound},
     report::{KernelReport, RowError, TraceReport},
     scenario::{self, Answer, Case, Scenario, WhatIf},
     simulation,
@@ -30,6 +30,8 @@ pub enum Input {
     Profile(profile::Profile),
     /// A trace of launches.
     Trace(Box<Trace>),
+    /// What a compiler says of its kernels.
+    Compiled(Box<CompilerReport>),
     /// Matrix products by shape.
     Shapes(Vec<shapes::Row>),
 }
@@ -92,6 +94,9 @@ pub fn read(name: &str, opening: Opening, quiet: bool) -> Result<Input> {
             bail!(simulated());
         }
         return Ok(Input::Scenario(Box::new(Scenario::parse(name, text)?)));
+    }
+    if profile::detect(&bytes).is_none() && profile::detect_compiler(&bytes[..bytes.len().min(profile::HEAD)]) {
+        return Ok(Input::Compiled(Box::new(profile::read_compiler(&bytes).with_context(what)?)));
     }
     Ok(Input::Profile(profile::read(&bytes).with_context(what)?))
 }
@@ -264,7 +269,7 @@ pub struct Filter {
 
 impl Filter {
     /// What is left of the kernels of one file.
-    fn of<T>(&self, kernels: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    pub fn of<T>(&self, kernels: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
         let numbered = (1u64..).zip(kernels).filter(|(number, _)| self.kernel.is_none_or(|wanted| wanted == *number));
         let named = numbered.map(|(_, kernel)| kernel);
         let matching = named.filter(|kernel| self.filter.as_ref().is_none_or(|regex| regex.is_match(name(kernel))));

@@ -1,0 +1,116 @@
+//! `analyze` of a compiler's report: occupancy against block size, without a launch.
+
+use anyhow::{Result, bail};
+
+use super::{
+    EXIT_CHECK, EXIT_OK,
+    args::{GpuArgs, OutputArgs},
+    input::Filter,
+    table::{Cell, Table},
+    world,
+};
+use crate::{
+    gpu::{Catalog, Gpu, Limits},
+    profile::{
+        CompiledKernel, CompilerReport,
+        compiler::{best, sizes},
+    },
+};
+
+/// Block sizes that people try first, each a column.
+const TRIED: [(u32, &str); 4] =
+    [(128, "occupancy_128_pct"), (256, "occupancy_256_pct"), (512, "occupancy_512_pct"), (1024, "occupancy_1024_pct")];
+
+/// Prints the table of a report's kernels.
+pub fn run(
+    report: CompilerReport,
+    gpus: &GpuArgs,
+    filter: &Filter,
+    catalog: &Catalog,
+    output: &OutputArgs,
+) -> Result<u8> {
+    let chosen = if gpus.gpu.is_empty() { None } else { Some(gpus.resolve_one(catalog)?.0) };
+    for warning in &report.warnings {
+        world::note(output.quiet, &format!("warning: {warning}"));
+    }
+    let kernels = filter.of(report.kernels, |kernel: &CompiledKernel| &kernel.name);
+    if kernels.is_empty() {
+        bail!("no kernel of the report is left: --filter and --kernel choose among them");
+    }
+    let mut unknown = Vec::new();
+    let rows = kernels.iter().map(|kernel| match limits(kernel, chosen.as_ref(), catalog) {
+        Ok(limits) => row(kernel, &limits),
+        Err(reason) => {
+            unknown.push(format!("{}: {reason}", kernel.name));
+            let absent = std::iter::repeat_n(Cell::Absent, TRIED.len() + 2);
+            head(kernel).into_iter().chain(absent).collect()
+        }
+    });
+    let table = Table {
+        columns: [
+            ("kernel", "kernel"),
+            ("target", "target"),
+            ("regs", "registers_per_thread"),
+            ("spill\nbytes", "spill_bytes"),
+            ("static\nsmem", "static_smem_bytes"),
+        ]
+        .into_iter()
+        .chain(TRIED.map(|(threads, name)| (heading(threads), name)))
+        .chain([("best\nblocks", "best_block_sizes"), ("limited by", "limiters")])
+        .collect(),
+        rows: rows.collect(),
+    };
+    output.emit(&table.titled(report.compiler.label(), output.format)?)?;
+    unknown.iter().for_each(|reason| world::note(false, &format!("error: {reason}")));
+    Ok(if unknown.is_empty() { EXIT_OK } else { EXIT_CHECK })
+}
+
+fn heading(threads: u32) -> &'static str {
+    match threads {
+        128 => "occ %\n128",
+        256 => "occ %\n256",
+        512 => "occ %\n512",
+        _ => "occ %\n1024",
+    }
+}
+
+/// The limits of the kernel's own target; a GPU of the command line stands for a target that the file does not name.
+fn limits(kernel: &CompiledKernel, chosen: Option<&Gpu>, catalog: &Catalog) -> Result<Limits, String> {
+    match (&kernel.target, chosen) {
+        (_, Some(gpu)) => Ok(gpu.limits.clone()),
+        (Some(target), None) => target.limits(catalog).map_err(|error| error.to_string()),
+        (None, None) => Err("the report does not name the architecture: --gpu NAME".into()),
+    }
+}
+
+fn head(kernel: &CompiledKernel) -> Vec<Cell> {
+    let spilled = kernel.spill_stores.zip(kernel.spill_loads).map(|(stores, loads)| stores + loads);
+    vec![
+        Cell::Text(crate::profile::short_name(&kernel.name)),
+        kernel.target.as_ref().map_or(Cell::Absent, |target| Cell::Text(target.to_string())),
+        kernel.registers.into(),
+        spilled.into(),
+        kernel.static_shared.into(),
+    ]
+}
+
+fn row(kernel: &CompiledKernel, limits: &Limits) -> Vec<Cell> {
+    let sizes = sizes(kernel, limits);
+    let mut row = head(kernel);
+    for (threads, _) in TRIED {
+        let found = sizes.iter().find(|(size, _)| *size == threads);
+        row.push(found.map_or(Cell::Absent, |(_, found)| Cell::Fixed(found.fraction() * 100.0, 1)));
+    }
+    let best = best(&sizes);
+    let most: Vec<String> = best.iter().map(|(threads, _)| threads.to_string()).collect();
+    let shown = match most.len() {
+        0 => "none".into(),
+        1..=4 => most.join(" "),
+        count => format!("{} and {} more", most[..3].join(" "), count - 3),
+    };
+    row.push(Cell::Text(shown));
+    row.push(
+        best.first().map_or(Cell::Absent, |(_, found)| Cell::Text(limits.words().say(&found.limiters().sentence()))),
+    );
+    row
+}
