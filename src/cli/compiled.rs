@@ -4,13 +4,14 @@ use anyhow::{Result, bail};
 
 use super::{
     EXIT_CHECK, EXIT_OK,
-    args::{GpuArgs, OutputArgs},
+    args::{Format, GpuArgs, OutputArgs},
     input::Filter,
     table::{Cell, Table},
     world,
 };
 use crate::{
     gpu::{Catalog, Gpu, Limits},
+    occupancy::{Occupancy, Resource},
     profile::{
         CompiledKernel, CompilerReport,
         compiler::{best, sizes},
@@ -18,8 +19,20 @@ use crate::{
 };
 
 /// Block sizes that people try first, each a column.
-const TRIED: [(u32, &str); 4] =
-    [(128, "occupancy_128_pct"), (256, "occupancy_256_pct"), (512, "occupancy_512_pct"), (1024, "occupancy_1024_pct")];
+const TRIED: [(u32, &str, &str); 4] = [
+    (128, "128", "occupancy_128_pct"),
+    (256, "256", "occupancy_256_pct"),
+    (512, "512", "occupancy_512_pct"),
+    (1024, "1024", "occupancy_1024_pct"),
+];
+/// Most best block sizes that a table names.
+const NAMED: usize = 4;
+/// What the columns of the text mean.
+const LEGEND: &str = "\
+128 to 1024: occupancy in % with so many threads per block. best: block sizes with
+the most warps on an SM. spill, smem: bytes of spills and of static shared memory;
+what is only given at launch is not in a report.
+";
 
 /// Prints the table of a report's kernels.
 pub fn run(
@@ -51,27 +64,22 @@ pub fn run(
             ("kernel", "kernel"),
             ("target", "target"),
             ("regs", "registers_per_thread"),
-            ("spill\nbytes", "spill_bytes"),
-            ("static\nsmem", "static_smem_bytes"),
+            ("spill", "spill_bytes"),
+            ("smem", "static_smem_bytes"),
         ]
         .into_iter()
-        .chain(TRIED.map(|(threads, name)| (heading(threads), name)))
-        .chain([("best\nblocks", "best_block_sizes"), ("limited by", "limiters")])
+        .chain(TRIED.map(|(_, heading, name)| (heading, name)))
+        .chain([("best", "best_block_sizes"), ("limiter", "limiters")])
         .collect(),
         rows: rows.collect(),
     };
-    output.emit(&table.titled(report.compiler.label(), output.format)?)?;
+    let mut text = table.titled(report.compiler.label(), output.format)?;
+    if output.format == Format::Text {
+        text += LEGEND;
+    }
+    output.emit(&text)?;
     unknown.iter().for_each(|reason| world::note(false, &format!("error: {reason}")));
     Ok(if unknown.is_empty() { EXIT_OK } else { EXIT_CHECK })
-}
-
-fn heading(threads: u32) -> &'static str {
-    match threads {
-        128 => "occ %\n128",
-        256 => "occ %\n256",
-        512 => "occ %\n512",
-        _ => "occ %\n1024",
-    }
 }
 
 /// The limits of the kernel's own target; a GPU of the command line stands for a target that the file does not name.
@@ -97,20 +105,18 @@ fn head(kernel: &CompiledKernel) -> Vec<Cell> {
 fn row(kernel: &CompiledKernel, limits: &Limits) -> Vec<Cell> {
     let sizes = sizes(kernel, limits);
     let mut row = head(kernel);
-    for (threads, _) in TRIED {
+    for (threads, ..) in TRIED {
         let found = sizes.iter().find(|(size, _)| *size == threads);
         row.push(found.map_or(Cell::Absent, |(_, found)| Cell::Fixed(found.fraction() * 100.0, 1)));
     }
     let best = best(&sizes);
     let most: Vec<String> = best.iter().map(|(threads, _)| threads.to_string()).collect();
-    let shown = match most.len() {
+    row.push(Cell::Text(match most.len() {
         0 => "none".into(),
-        1..=4 => most.join(" "),
-        count => format!("{} and {} more", most[..3].join(" "), count - 3),
-    };
-    row.push(Cell::Text(shown));
-    row.push(
-        best.first().map_or(Cell::Absent, |(_, found)| Cell::Text(limits.words().say(&found.limiters().sentence()))),
-    );
+        1..=NAMED => most.join(" "),
+        count => format!("{} +{}", most[0], count - 1),
+    }));
+    let words = |found: &Occupancy| found.limiters().iter().map(Resource::word).collect::<Vec<_>>().join(" ");
+    row.push(best.first().map_or(Cell::Absent, |(_, found)| Cell::Text(words(found))));
     row
 }
