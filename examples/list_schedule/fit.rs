@@ -173,8 +173,8 @@ impl<'a> Search<'a> {
                     best = further;
                 }
             }
-            let small = self.free.iter().all(|place| steps[*place] <= LEAST_STEP);
-            if small || (best.at != before && start - best.loss < LEAST_GAIN) {
+            let within = |most: f64| self.free.iter().all(|place| steps[*place] <= most);
+            if within(LEAST_STEP) || (within(STEPS[1] / 2.0) && start - best.loss < LEAST_GAIN) {
                 break;
             }
         }
