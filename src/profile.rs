@@ -12,6 +12,7 @@ mod error;
 mod fields;
 mod judge;
 mod kind;
+mod kineto;
 mod launch;
 mod name;
 mod notation;
@@ -30,6 +31,7 @@ pub use device::{Device, device};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
+pub use kineto::{KinetoFigures, kineto_figures};
 pub use name::{plain_name, short_name, telling_names};
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
@@ -45,6 +47,8 @@ pub enum Format {
     NcuDetailsCsv,
     /// Nsight Compute, `--csv --page raw`: one row per launch, a units row second.
     NcuRawCsv,
+    /// A trace of PyTorch's profiler (Kineto), JSON.
+    Kineto,
 }
 
 impl Format {
@@ -53,6 +57,7 @@ impl Format {
         match self {
             Self::NcuDetailsCsv => "Nsight Compute, details page",
             Self::NcuRawCsv => "Nsight Compute, raw page",
+            Self::Kineto => "trace of PyTorch's profiler",
         }
     }
 
@@ -60,6 +65,7 @@ impl Format {
     pub fn word(self) -> &'static str {
         match self {
             Self::NcuDetailsCsv | Self::NcuRawCsv => "nsight-compute",
+            Self::Kineto => "pytorch-profiler",
         }
     }
 }
@@ -92,7 +98,7 @@ struct Reader {
 }
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 0] = [];
+const READERS: [Reader; 1] = [Reader { format: Format::Kineto, detect: kineto::detect, read: kineto::read }];
 
 /// So many bytes of a file tell its kind.
 pub const HEAD: usize = 1 << 16;
@@ -137,7 +143,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     let body = text::body(&text, &header, &mut warnings);
     let collected = match format {
         Format::NcuDetailsCsv => details::collect(&body, &header, &mut warnings),
-        Format::NcuRawCsv => raw::collect(&body, &header, &mut warnings),
+        _ => raw::collect(&body, &header, &mut warnings),
     };
     if collected.launches.is_empty() {
         return Err(ProfileError::NoKernel { lines: error::quoted_lines(&text) });
