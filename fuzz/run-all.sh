@@ -22,6 +22,7 @@ failed=0
 for target in "${targets[@]}"; do
     case $target in
         profile | compiler) dictionary=csv length=32768 ;;
+        trace) dictionary=trace length=16384 ;;
         batch | predict) dictionary=batch length=4096 ;;
         units | words) dictionary=words length=256 ;;
         *) dictionary=toml length=16384 ;;

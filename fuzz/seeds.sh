@@ -52,6 +52,7 @@ for file in ../scenarios/*.toml; do
 done
 for file in ../tests/data/ncu/*.csv ../tests/data/ncu/*.txt; do seed profile "$(basename "$file")" < "$file"; done
 for file in ../tests/data/compiler/*.{log,txt,md}; do seed compiler "$(basename "$file")" < "$file"; done
+for file in ../tests/data/kineto/*.json; do seed trace "kineto-$(basename "$file" .json)" < "$file"; done
 seed batch small < ../tests/data/occupancy_batch.csv
 printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_smem_bytes,dynamic_smem_bytes,carveout_pct,optin,barriers \
     9.0,256,66,0,0,-1,1,1 8.0,1024,32,0,100000,50,0,2 7.5,96,255,49152,0,,, | seed batch optional
@@ -94,6 +95,10 @@ mkdir -p dictionaries
     grep -oE 'gfx[0-9a-f]+' ../gpus/amd/gfx.toml
     printf '%s\n' h100 weight_copies= sparsity=2:4 data=random data=uninitialised bf16 fp8 1099511627776 1e308 1e-320 nan 9.0 8.6 12.1 4294967295 4294967296 -1 '"' ','
 } | entries > dictionaries/batch.dict
+{
+    grep -ohE 'rename = "[^"]+"|alias = "[^"]+"|"[A-Za-z_]{3,40}"' ../src/profile/kineto.rs ../src/profile/kineto/*.rs | sed 's/^[a-z]* = //' | tr -d '"'
+    printf '%s\n' '"ph": "X"' '"cat": "kernel"' '"ts": ' '"dur": ' '"args": {' '{"ph"' '},' ']}' '\\u' '\\ud83d' '\\"' inf NaN 1e308
+} | entries > dictionaries/trace.dict
 {
     cat <<< "$words" | grep -E '^.{1,30}$'
     grep -ohE '"[A-Za-z/]{1,9}", [0-9K]' ../src/units.rs | cut -d '"' -f 2

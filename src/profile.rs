@@ -16,6 +16,7 @@ mod fields;
 mod intervals;
 mod judge;
 mod kind;
+mod kineto;
 mod launch;
 mod likely;
 mod lines;
@@ -43,6 +44,7 @@ pub use elsewhere::{Span, elsewhere};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
+pub use kineto::{KinetoFigures, kineto_figures};
 pub use likely::likely_bound;
 pub use name::{plain_name, short_name, telling_names};
 #[cfg(feature = "sqlite")]
@@ -71,6 +73,8 @@ pub enum Format {
     Rocprof,
     /// Nsight Compute without `--csv`: sections with tables below each launch.
     NcuText,
+    /// A trace of PyTorch's profiler (Kineto), JSON.
+    Kineto,
 }
 
 impl Format {
@@ -84,6 +88,7 @@ impl Format {
             Self::Nvprof => "nvprof",
             Self::Rocprof => "rocprof",
             Self::NcuText => "Nsight Compute, text",
+            Self::Kineto => "trace of PyTorch's profiler",
         }
     }
 
@@ -94,6 +99,7 @@ impl Format {
             Self::Nvprof => "nvprof",
             Self::Rocprof => "rocprof",
             Self::NcuDetailsCsv | Self::NcuRawCsv | Self::NcuText => "nsight-compute",
+            Self::Kineto => "pytorch-profiler",
         }
     }
 }
@@ -128,11 +134,12 @@ struct Reader {
 }
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 4] = [
+const READERS: [Reader; 5] = [
     Reader { format: Format::NsysSqlite, detect: nsys::is_export, read: nsys::read_export },
     Reader { format: Format::Nvprof, detect: nvprof::detect, read: nvprof::read },
     Reader { format: Format::Rocprof, detect: rocprof::detect, read: rocprof::read },
     Reader { format: Format::NsysTables, detect: nsys::detect, read: nsys::read },
+    Reader { format: Format::Kineto, detect: kineto::detect, read: kineto::read },
 ];
 
 /// So many bytes of a file tell its kind.

@@ -25,6 +25,7 @@ mod gpus_names;
 mod guide_gemm;
 mod guide_numbers;
 mod judged;
+mod kineto;
 mod laws;
 mod mig;
 mod moe;
