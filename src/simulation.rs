@@ -79,6 +79,14 @@ impl Observer for Watched<'_> {
     }
 }
 
+impl Simulated {
+    /// The same without what charts and traces need, which is most of its memory.
+    pub fn without_record(mut self) -> Self {
+        self.record = Recorder::new(&Machine { sms: 0, ..self.machine }, 0, 0);
+        self
+    }
+}
+
 impl Built {
     /// Runs the grids and keeps what charts need; `progress` hears how many more blocks have ended.
     ///

@@ -81,7 +81,7 @@ struct Ran {
 
 impl Selection {
     /// Runs every case on every GPU, `jobs` at a time. One that is refused is an error beside the answers of the others.
-    fn run(&self, jobs: Option<u32>, quiet: bool) -> Result<Ran> {
+    fn run(&self, jobs: Option<u32>, recorded: bool, quiet: bool) -> Result<Ran> {
         let catalog = self.gpu.folder.catalog()?;
         let simulation = match &self.file {
             Some(name) => read(name)?,
@@ -105,7 +105,8 @@ impl Selection {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let results: Vec<_> = pool.install(|| {
             let run = |((case, gpu), built): (&(&str, &Gpu), Result<Built, BuildError>)| {
-                Ok(built?.run(&simulation.title, case, gpu, &|blocks| bar.inc(blocks))?)
+                let run = built?.run(&simulation.title, case, gpu, &|blocks| bar.inc(blocks))?;
+                Ok(if recorded { run } else { run.without_record() })
             };
             pairs.par_iter().zip(built).map(run).collect::<Vec<Result<_, BuildError>>>()
         });
@@ -138,7 +139,7 @@ impl Selection {
 
     /// The one simulation that a figure shows.
     pub fn run_one(&self) -> Result<Simulated> {
-        self.run(None, true)?.one("a timeline")
+        self.run(None, true, true)?.one("a timeline")
     }
 }
 
@@ -156,7 +157,8 @@ impl Ran {
 }
 
 pub fn run(args: Args) -> Result<u8> {
-    let ran = args.selection.run(args.jobs, args.output.quiet)?;
+    let recorded = args.chart.is_some() || args.trace.is_some() || args.out.is_some();
+    let ran = args.selection.run(args.jobs, recorded, args.output.quiet)?;
     let report = SimulationReport::new(&ran.title, ran.assumptions.clone(), &ran.runs, ran.errors.clone());
     let rendered = rendered(&report, args.output.format)?;
     let code = if report.errors.is_empty() { EXIT_OK } else { EXIT_CHECK };

@@ -24,7 +24,7 @@ pub fn compact(report: &Report) -> Report {
     let kernels = described.into_iter().cloned().chain(entries).collect();
     let mut compacted = Report { kernels, ..report.clone() };
     if groups.len() > MOST_ENTRIES {
-        let rest: usize = groups[MOST_ENTRIES..].iter().map(Vec::len).sum();
+        let rest: u64 = groups[MOST_ENTRIES..].iter().flatten().map(|kernel| kernel.launches.unwrap_or(1)).sum();
         compacted.warnings.push(format!("{rest} shorter launches are not shown; --format csv has them all"));
     }
     compacted

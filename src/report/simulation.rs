@@ -45,6 +45,8 @@ pub struct RunReport {
     pub gpu: String,
     /// Name of the GPU.
     pub gpu_name: String,
+    /// What-if changes to the GPU.
+    pub gpu_changes: Vec<String>,
     /// What takes blocks: SM, CU or WGP.
     pub unit: &'static str,
     /// How many there are.
@@ -169,6 +171,7 @@ impl RunReport {
             case: run.case.clone(),
             gpu: run.gpu.id.clone(),
             gpu_name: run.gpu.name.clone(),
+            gpu_changes: run.gpu.changes.clone(),
             unit: run.gpu.limits.words().unit,
             sms: run.machine.sms,
             unused_sms: outcome.sms.iter().filter(|sm| sm.blocks == 0).count() as u64,
@@ -228,7 +231,7 @@ pub fn simulation_json(report: &SimulationReport) -> String {
 }
 
 /// Columns of a kernel and its simulation; those of the block that ended last begin with `critical_`.
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "case",
     "gpu",
     "kernel",
@@ -254,6 +257,7 @@ const COLUMNS: [&str; 26] = [
     "critical_kernel",
     "critical_block",
     "critical_sm",
+    "gpu_changes",
     "error",
 ];
 

@@ -10,8 +10,10 @@ use crate::units::{grouped, short};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScenarioError {
     /// The text is not a scenario file: the parser's message with line and caret.
-    #[error("{origin} is not a valid scenario: {message}")]
+    #[error("{origin} is not a valid {what}: {message}")]
     File {
+        /// What it should be.
+        what: &'static str,
         /// Name of the scenario.
         origin: String,
         /// The message with line and caret.
@@ -106,6 +108,17 @@ impl ScenarioError {
         }
     }
 
+    /// The same error of another kind of file, with a hint.
+    pub(crate) fn of(self, kind: &'static str, hint: Option<&str>) -> Self {
+        match self {
+            Self::File { origin, message, .. } => {
+                let message = message + &hint.map_or_else(String::new, |hint| format!("\n{hint}"));
+                Self::File { what: kind, origin, message }
+            }
+            other => other,
+        }
+    }
+
     /// The parser's error, with the nearest key added where a key is unknown.
     pub(crate) fn file(origin: &str, text: &str, error: &toml::de::Error) -> Self {
         let mut message = crate::gpu::toml_message(error);
@@ -122,7 +135,7 @@ impl ScenarioError {
         if error.message().contains("map") && (source.contains("vector.") || source.contains("tensor.")) {
             message += "\nput the unit in quotes: { \"vector.fp32\" = \"2 FLOP\" }";
         }
-        Self::File { origin: origin.into(), message }
+        Self::File { what: "scenario", origin: origin.into(), message }
     }
 }
 

@@ -19,7 +19,7 @@ mod tournament;
 #[cfg(test)]
 mod tests;
 
-pub use check::SimulateError;
+pub use check::{MOST_SMS, SimulateError};
 pub use curve::{Curve, Recorder};
 pub use engine::simulate;
 pub use grid::{Grid, Machine, Policy, Room};

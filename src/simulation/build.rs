@@ -9,10 +9,13 @@ use crate::{
     kernel::{Concurrency, Kernel, Traffic},
     launch::Launch,
     occupancy::{Resources, cluster::clusters, occupancy},
-    schedule::simulate::{Demand, Grid, Machine, Room, Run, Runs},
+    schedule::simulate::{Demand, Grid, MOST_SMS, Machine, Room, Run, Runs, SimulateError},
     time::{Rates, rates},
     units::Seconds,
 };
+
+/// Most launches of a case.
+const MOST_LAUNCHES: usize = 4096;
 
 /// A kernel of a launch; some launches are two.
 #[derive(Clone, Debug)]
@@ -58,6 +61,9 @@ fn machine(gpu: &Gpu) -> Result<Machine, BuildError> {
     if gpu.is_cpu() {
         return Err(BuildError::Cpu { name: gpu.name.clone() });
     }
+    if gpu.units() > MOST_SMS {
+        return Err(SimulateError::Sms { sms: gpu.units() }.into());
+    }
     let plain = Machine::plain(gpu.units());
     let room = match &gpu.limits {
         Limits::Sm(sm) => Room {
@@ -69,7 +75,7 @@ fn machine(gpu: &Gpu) -> Result<Machine, BuildError> {
         // Without the granules of mixed workgroups: each kernel by itself is counted exactly.
         Limits::Cu(_) | Limits::Core => plain.room,
     };
-    Ok(Machine { gpcs: gpu.sm.gpc_count.unwrap_or(1), room, ..plain })
+    Ok(Machine { gpcs: gpu.sm.gpc_count.unwrap_or(1).min(gpu.units()).max(1), room, ..plain })
 }
 
 impl Simulation {
@@ -81,6 +87,9 @@ impl Simulation {
         let rates = rates(gpu);
         let mut built = Built { machine: machine(gpu)?, grids: Vec::new(), notes: Vec::new() };
         let launches: Vec<&LaunchSpec> = self.launches.iter().filter(|l| l.case == case).collect();
+        if launches.len() > MOST_LAUNCHES {
+            return Err(BuildError::Launches { case: case.into(), launches: launches.len(), most: MOST_LAUNCHES });
+        }
         // First and last grid of each launch.
         let mut ends: Vec<(usize, usize)> = Vec::new();
         for launch in &launches {
@@ -118,7 +127,7 @@ fn pieces(launch: &LaunchSpec, gpu: &Gpu, rates: &Rates) -> Result<Vec<Piece>, B
         return gemm::experts(gpu, &launch.name, work, launch.schedule);
     }
     if let Some(work) = &launch.attention {
-        return attention::pieces(gpu, &launch.name, work);
+        return attention::pieces(gpu, &launch.name, work, rates);
     }
     blocks(launch, gpu, rates).map(|piece| vec![piece])
 }

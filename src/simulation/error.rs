@@ -16,6 +16,16 @@ pub enum BuildError {
     /// What is simulated is refused.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
+    /// More launches than anyone reads.
+    #[error("case `{case}` has {launches} launches; at most {most} are simulated together: split it into cases")]
+    Launches {
+        /// The case; empty where there is one.
+        case: String,
+        /// Its launches.
+        launches: usize,
+        /// The most.
+        most: usize,
+    },
     /// A block that the GPU cannot run.
     #[error(transparent)]
     Launch(#[from] LaunchError),

@@ -18,7 +18,8 @@ pub struct Simulation {
     schema: u64,
     /// One line for people.
     pub title: String,
-    /// GPU names, MIG slices too; at least one.
+    /// GPU names, MIG slices too; the usual one where there is none.
+    #[serde(default)]
     pub gpus: Vec<String>,
     /// The launches in the order in which the host enqueues them.
     #[serde(default, rename = "launch")]
@@ -123,16 +124,17 @@ impl Simulation {
     /// # Errors
     /// Names the line, the key, the value and the cure.
     pub fn parse(origin: &str, text: &str) -> Result<Self, ScenarioError> {
-        let file: Self = toml::from_str(text).map_err(|e| ScenarioError::file(origin, text, &e))?;
+        let file: Self = toml::from_str(text).map_err(|e| {
+            let error = ScenarioError::file(origin, text, &e);
+            let is_scenario = text.lines().any(|line| ["[[kernel]]", "[[gemm]]"].contains(&line.trim()));
+            error.of("simulation", is_scenario.then_some("it looks like a scenario: `wavecast analyze` takes those"))
+        })?;
         let bad = |table: &str, key: &str, value: &str, rule: &str| {
             let error = ScenarioError::value(String::new(), key, value.into(), rule.into());
             Err(error.placed(origin, text, table))
         };
         if file.schema != 1 {
             return bad("", "schema", &file.schema.to_string(), "this program reads schema 1");
-        }
-        if file.gpus.is_empty() {
-            return bad("", "gpus", "[]", "name at least one GPU; `wavecast gpus list` shows them");
         }
         if file.launches.is_empty() {
             return bad("", "launch", "none", "give at least one [[launch]]");
@@ -184,6 +186,36 @@ impl LaunchSpec {
         }
         if self.schedule == Schedule::StreamK && self.gemm.as_ref().is_none_or(|g| g.split.is_some_and(|s| s > 1)) {
             return wrong("schedule", "stream-k".into(), "only a gemm without split is dealt out by steps");
+        }
+        if !self.blocks.is_empty() && self.threads.is_none() && (self.registers.is_some() || self.shared.is_some()) {
+            return wrong(
+                "threads",
+                "none".into(),
+                "registers and shared count per thread and block: give threads too",
+            );
+        }
+        if self.threads.is_some() && self.blocks_per_sm.is_some() {
+            let rule = "threads say how many blocks an SM holds: leave one of both out";
+            return wrong("blocks_per_sm", self.blocks_per_sm.unwrap_or_default().to_string(), rule);
+        }
+        if self.blocks_per_sm == Some(0) {
+            return wrong("blocks_per_sm", "0".into(), "an SM holds at least 1");
+        }
+        if self.repeat != 1 && (self.blocks.is_empty() || self.repeat == 0) {
+            return wrong("repeat", self.repeat.to_string(), "it is for a list of blocks, at least 1");
+        }
+        for work in &self.blocks {
+            let operations = work.operations.get() > 0.0;
+            if operations && work.math.get() > 0.0 {
+                return wrong(
+                    "math",
+                    work.math.to_string(),
+                    "operations give the time of arithmetic: leave one of both out",
+                );
+            }
+            if work.pipe.is_some() && !operations {
+                return wrong("pipe", "given".into(), "it is the unit of operations, which are missing");
+            }
         }
         if self.blocks.is_empty() && (self.threads.is_some() || self.registers.is_some() || self.shared.is_some()) {
             return wrong(

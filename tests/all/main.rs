@@ -58,6 +58,7 @@ mod stream;
 mod tables;
 mod time_laws;
 mod trace_damage;
+mod traces;
 mod validation;
 #[cfg(unix)]
 mod world;

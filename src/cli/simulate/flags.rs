@@ -18,25 +18,25 @@ pub struct Flags {
     #[arg(long, value_name = "COUNT")]
     blocks: Option<u64>,
     /// Time of an SM's arithmetic per block
-    #[arg(long, value_name = "TIME", requires = "blocks", default_value = "0 us")]
+    #[arg(long, value_name = "TIME", requires = "blocks", conflicts_with_all = ["gemm", "attention"], default_value = "0 us")]
     math: Seconds,
     /// Operations per block, on --pipe
-    #[arg(long, value_name = "FLOP", requires = "blocks", default_value = "0 FLOP")]
+    #[arg(long, value_name = "FLOP", requires = "blocks", conflicts_with_all = ["gemm", "attention"], default_value = "0 FLOP")]
     operations: Flops,
     /// Unit of the operations, such as tensor.bf16; vector.fp32 without it
     #[arg(long, value_name = "UNIT", requires = "operations")]
     pipe: Option<Pipe>,
     /// Bytes of DRAM per block
-    #[arg(long, value_name = "SIZE", requires = "blocks", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", requires = "blocks", conflicts_with_all = ["gemm", "attention"], default_value = "0 B")]
     dram: Bytes,
     /// Bytes of L2 per block
-    #[arg(long, value_name = "SIZE", requires = "blocks", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", requires = "blocks", conflicts_with_all = ["gemm", "attention"], default_value = "0 B")]
     l2: Bytes,
     /// Bytes through the SM's port per block
-    #[arg(long, value_name = "SIZE", requires = "blocks", default_value = "0 B")]
+    #[arg(long, value_name = "SIZE", requires = "blocks", conflicts_with_all = ["gemm", "attention"], default_value = "0 B")]
     port: Bytes,
     /// Waiting of each block
-    #[arg(long, value_name = "TIME", requires = "blocks", default_value = "0 us")]
+    #[arg(long, value_name = "TIME", requires = "blocks", conflicts_with_all = ["gemm", "attention"], default_value = "0 us")]
     latency: Seconds,
     /// Blocks per SM; 1 without it and without --threads
     #[arg(long, value_name = "COUNT")]
@@ -54,10 +54,10 @@ pub struct Flags {
     #[arg(long, value_names = ["M", "N", "K"], num_args = 3, conflicts_with_all = ["blocks", "attention"])]
     gemm: Option<Vec<u64>>,
     /// Tile of the product, such as 128x128
-    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = args::tile, requires = "gemm")]
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = args::tile, requires = "gemm", conflicts_with_all = ["blocks", "attention"])]
     tile: Option<(u32, u32)>,
     /// Shares into which k of the product is cut
-    #[arg(long, value_name = "COUNT", requires = "gemm")]
+    #[arg(long, value_name = "COUNT", requires = "gemm", conflicts_with_all = ["blocks", "attention"])]
     split: Option<u64>,
     /// Causal attention of prompts: HEADS TOKENS [TOKENS ...], one length per sequence
     #[arg(long, value_name = "HEADS TOKENS", num_args = 2.., conflicts_with = "blocks")]

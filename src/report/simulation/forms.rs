@@ -52,6 +52,9 @@ fn compared(out: &mut String, runs: &[RunReport], width: usize) {
 
 fn one(out: &mut String, run: &RunReport, width: usize) {
     let unit = run.unit;
+    for (place, change) in run.gpu_changes.iter().enumerate() {
+        entry(out, if place == 0 { "with" } else { "" }, change, width);
+    }
     hanging(out, "", &run.name(), width);
     let ratio = if run.balance_us > 0.0 { significant(run.makespan_us / run.balance_us, 4) } else { "1".into() };
     let makespan = format!("{}: {ratio} times perfect balance ({})", time(run.makespan_us), time(run.balance_us));
@@ -128,7 +131,7 @@ pub fn simulation_markdown(report: &SimulationReport) -> String {
         out += &format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} of {} |\n",
             escape(&run.case),
-            escape(&run.gpu_name),
+            escape(&[std::slice::from_ref(&run.gpu_name), run.gpu_changes.as_slice()].concat().join(", ")),
             time(run.makespan_us),
             time(run.balance_us),
             time(run.tail_start_us),
