@@ -166,18 +166,23 @@ fn chunks_follow_from_the_equations_of_their_kernel() {
     assert!(found.mape < 7.1, "{:.2} %", found.mape);
 }
 
+/// Prompts of few blocks, where their order counts most and a test is quick.
 const MOST_BLOCKS: f64 = 3000.0;
 
-/// GPU, blocks on an SM, and constants of prefill that were fitted for their list schedule, as `examples/list_schedule` found
-/// them on 500 rows: t0, block, row, split (us), mma, exp, dram, droop; the most that the mean error may be.
-const LISTS: [(&str, u32, [f64; 4], [f64; 4], f64); 2] = [
-    ("NVIDIA A100-SXM4-80GB", 2, [8.01, 1.8, 1.54, 0.0], [0.724, 0.8, 0.924, 0.0508], 9.8),
-    ("NVIDIA H100 80GB HBM3", 1, [8.84, 3.62, 0.907, 0.579], [1.15, 0.866, 0.401, 0.187], 10.0),
+type Times = [f64; 4];
+type Shares = [f64; 4];
+
+/// GPU, blocks on an SM, slowdown of one by itself, and constants of prefill that were fitted for their list schedule, as
+/// `examples/list_schedule` found them on 500 rows: t0, block, row, split (us), mma, exp, dram, droop; the most that the mean
+/// error may be.
+const LISTS: [(&str, u32, f64, Times, Shares, f64); 2] = [
+    ("NVIDIA A100-SXM4-80GB", 2, 1.26, [6.84, 2.41, 1.06, 0.0], [0.719, 0.8, 0.649, 0.0451], 8.5),
+    ("NVIDIA H100 80GB HBM3", 1, 1.0, [8.84, 3.62, 0.907, 0.579], [1.15, 0.866, 0.401, 0.187], 10.0),
 ];
 
 #[test]
-fn a_list_schedule_of_the_blocks_is_near_the_closed_form_but_no_better() {
-    for (name, slots, [t0, block, row, split], [mma, exp, dram, droop], most) in LISTS {
+fn blocks_in_the_order_of_the_grid_are_nearer_than_the_longest_first() {
+    for (name, slots, alone, [t0, block, row, split], [mma, exp, dram, droop], most) in LISTS {
         let gpu = Catalog::embedded().unwrap().find(name).unwrap().gpu;
         let mut constants = Constants::embedded().unwrap();
         let kernel = constants.of(&gpu, None).unwrap().0.clone();
@@ -187,17 +192,15 @@ fn a_list_schedule_of_the_blocks_is_near_the_closed_form_but_no_better() {
         (c.t0, c.block, c.row, c.split) = (us(t0), us(block), us(row), us(split));
         (c.mma, c.exp, c.dram, c.droop) = (mma, exp, dram, droop);
         let model = Model::with(&constants, &gpu, &Request::default()).unwrap();
-        // Prompts of few blocks, where their order counts most and a test is quick.
         let few = |row: &Found| row.shape.seq_q > 1 && model.parts(&row.shape).unwrap().blocks < MOST_BLOCKS;
         let rows: Vec<Found> = rows(name, "prefill").into_iter().filter(few).collect();
         assert!(rows.len() > 80, "{name}: {} rows", rows.len());
         let scored = |order| {
-            let list = List { slots, draw: 1.0, order };
+            let list = List { slots, draw: 1.0 / alone, order };
             let time = |row: &Found| model.time_with(&row.shape, model.makespan(&row.shape, &list).unwrap()).get();
             score(rows.iter(), time).mape
         };
         let [head, longest] = [Order::HeadAfterHead, Order::LongestFirst].map(scored);
-        let closed = score(rows.iter(), |row| row.predicted).mape;
-        assert!(closed < head && head < most && head < longest, "{name}: {closed} {head} {longest}");
+        assert!(head < longest && head < most, "{name}: {head} {longest}");
     }
 }
