@@ -12,7 +12,7 @@ use crate::{
     units::{Bytes, Flops, Seconds},
 };
 
-/// C[m,n] = A[m,k] B[k,n].
+/// `C[m,n] = A[m,k] B[k,n]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GemmWork {

@@ -108,7 +108,11 @@ fn gzip_is_unpacked_up_to_a_limit() {
     let mut bomb = TRACE.trim_end().as_bytes().to_vec();
     bomb.resize(50_000_000, b' ');
     place.file("bomb.json.gz", packed(&bomb));
-    place.refused(&["analyze", "bomb.json.gz", "--unpack-limit", "1 MB"], &["bomb.json.gz", "1 MB", "--unpack-limit"]);
+    let cut = place.out(&["analyze", "bomb.json.gz", "--unpack-limit", "1 MB"]);
+    // The launches before the limit stay, as those of a file that breaks off.
+    assert!(cut.contains("1 MB; --unpack-limit raises that") && cut.contains("3 launches"), "{cut}");
+    place.file("s.toml.gz", packed(&[b' '; 3_000_000]));
+    place.refused(&["analyze", "s.toml.gz", "--unpack-limit", "1 MB"], &["s.toml.gz", "1 MB", "--unpack-limit"]);
     assert_eq!(json(&place, &["bomb.json.gz"])["traces"][0]["launches"], 3);
     place.file("half.json.gz", &packed(TRACE.as_bytes())[..200]);
     place.run(&["analyze", "half.json.gz"]).code(predicates::ord::ne(101));
