@@ -11,8 +11,8 @@ targets=("$@")
 ./seeds.sh
 mkdir -p logs
 host=$(rustc -vV | sed -n 's/^host: //p')
-# No sanitizer: neither the package nor its fuzz targets have unsafe code, and without one several times as many inputs
-# are tried. Arithmetic overflow and debug assertions are panics.
+# No sanitizer: neither the package nor its fuzz targets have unsafe code (SQLite under them does), and without one several
+# times as many inputs are tried. Arithmetic overflow and debug assertions are panics.
 options=(-s none -O -a)
 cargo +nightly fuzz build "${options[@]}" > logs/build.log 2>&1 || { tail -n 40 logs/build.log; exit 2; }
 
@@ -22,7 +22,7 @@ failed=0
 for target in "${targets[@]}"; do
     case $target in
         profile | compiler) dictionary=csv length=32768 ;;
-        trace) dictionary=trace length=16384 ;;
+        trace) dictionary=trace length=32768 ;;
         batch | predict) dictionary=batch length=4096 ;;
         units | words) dictionary=words length=256 ;;
         *) dictionary=toml length=16384 ;;

@@ -53,6 +53,15 @@ done
 for file in ../tests/data/ncu/*.csv ../tests/data/ncu/*.txt; do seed profile "$(basename "$file")" < "$file"; done
 for file in ../tests/data/compiler/*.{log,txt,md}; do seed compiler "$(basename "$file")" < "$file"; done
 for file in ../tests/data/kineto/*.json; do seed trace "kineto-$(basename "$file" .json)" < "$file"; done
+for file in ../tests/data/{nsys,nvprof,rocprof}/*.{csv,txt}; do
+    [ -e "$file" ] || continue
+    seed trace "$(basename "$(dirname "$file")")-$(basename "$file")" < "$file"
+done
+# A small database, where there is a program to make one.
+if command -v sqlite3 > /dev/null; then
+    mkdir -p corpus/trace && rm -f corpus/trace/seed-nsys-export
+    { echo 'PRAGMA page_size = 512;'; cat ../tests/data/nsys/export.sql; } | sqlite3 corpus/trace/seed-nsys-export
+fi
 seed batch small < ../tests/data/occupancy_batch.csv
 printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_smem_bytes,dynamic_smem_bytes,carveout_pct,optin,barriers \
     9.0,256,66,0,0,-1,1,1 8.0,1024,32,0,100000,50,0,2 7.5,96,255,49152,0,,, | seed batch optional
@@ -88,6 +97,7 @@ mkdir -p dictionaries
     grep -ohE '"[][A-Za-z0-9_#%/ .()=:-]{2,90}"' ../src/profile/fields/names.rs ../src/profile/{unit,tensor,fields,details,raw}.rs | tr -d '"'
     grep -ohE '"[][A-Za-z /.:()=-]{3,60}"' ../src/profile/compiler/*.rs ../src/profile/ncu_text/*.rs ../src/profile/ncu_text.rs | tr -d '"'
     head -n 3 ../tests/data/ncu/*.csv | grep -oE '"[^"]{1,90}"' | tr -d '"'
+    grep -ohE '"[A-Za-z_ /]{3,40}"' ../src/profile/{nsys,nvprof,rocprof}/*.rs | tr -d '"'
     printf '%s\n' '","' '"' ';' '1.234,5' '1e308' '-1' 'nan' 'inf' '18446744073709551615'
 } | entries > dictionaries/csv.dict
 {

@@ -23,7 +23,7 @@ pub(super) struct Columns {
 }
 
 enum Layout {
-    Delimited(Splitter, u8),
+    Delimited(Box<Splitter>, u8),
     Fixed(Vec<Range<usize>>),
 }
 
@@ -69,7 +69,7 @@ impl Columns {
         DELIMITERS.into_iter().find_map(|delimiter| {
             let mut splitter = Splitter::new(delimiter);
             let names: Vec<_> = splitter.split(line)?.iter().map(with_unit).collect();
-            (names.len() >= 4).then_some(Self { names, layout: Layout::Delimited(splitter, delimiter) })
+            (names.len() >= 4).then_some(Self { names, layout: Layout::Delimited(Box::new(splitter), delimiter) })
         })
     }
 

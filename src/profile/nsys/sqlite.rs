@@ -6,7 +6,10 @@
 //! that launches of several processes do not fall together. Columns differ by version; what a table lacks is `None`.
 //! A database is someone else's program too: views and virtual tables in place of these tables are not run.
 
-use std::{collections::HashMap, io::BufRead};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    io::BufRead,
+};
 
 use rusqlite::{Connection, Error, Row, config::DbConfig, limits::Limit, types::ValueRef};
 
@@ -238,11 +241,14 @@ fn kernels(connection: &Connection, numbers: &Numbers, collector: &mut Collector
         let record = launch(row, numbers);
         let mut name = None;
         for id in (4..7).filter_map(|place| integer(row, place)) {
-            if !known.contains_key(&id) {
-                let mut found = names.query([id])?;
-                known.insert(id, found.next()?.and_then(|row| text(row, 0)).filter(|name| !name.is_empty()));
-            }
-            name = known.get(&id).and_then(Option::as_deref);
+            let found = match known.entry(id) {
+                Entry::Occupied(found) => found.into_mut(),
+                Entry::Vacant(place) => {
+                    let mut rows = names.query([id])?;
+                    place.insert(rows.next()?.and_then(|row| text(row, 0)).filter(|name| !name.is_empty()))
+                }
+            };
+            name = found.as_deref();
             if name.is_some() {
                 break;
             }

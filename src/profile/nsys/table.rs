@@ -63,7 +63,7 @@ pub(super) struct TransferPlaces {
 /// A row of `cuda_gpu_trace`.
 pub(super) enum Launch<'a> {
     /// A kernel, and its device where that is named.
-    Kernel(LaunchRecord<'a>, Option<(&'a str, u32)>),
+    Kernel(Box<LaunchRecord<'a>>, Option<(&'a str, u32)>),
     /// A copy or fill.
     Transfer { name: &'a str, device: u32, start: Option<Seconds>, duration: Seconds, bytes: Option<Bytes> },
 }
@@ -201,7 +201,8 @@ impl LaunchPlaces {
             dynamic_shared: bytes(self.shared[1]),
             ..LaunchShape::default()
         };
-        Ok(Launch::Kernel(LaunchRecord { name, device: number, start, duration: Some(duration), shape }, device))
+        let record = LaunchRecord { name, device: number, start, duration: Some(duration), shape };
+        Ok(Launch::Kernel(Box::new(record), device))
     }
 }
 
