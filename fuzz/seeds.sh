@@ -51,7 +51,6 @@ for file in ../scenarios/*.toml; do
     for target in scenario charts png; do seed "$target" "$(basename "$file" .toml)" < "$file"; done
 done
 for file in ../tests/data/ncu/*.csv ../tests/data/ncu/*.txt; do seed profile "$(basename "$file")" < "$file"; done
-for file in ../tests/data/compiler/*.{log,txt,md}; do seed compiler "$(basename "$file")" < "$file"; done
 for file in ../tests/data/kineto/*.json; do seed trace "kineto-$(basename "$file" .json)" < "$file"; done
 for file in ../tests/data/{nsys,nvprof,rocprof}/*.{csv,txt}; do
     [ -e "$file" ] || continue
@@ -62,6 +61,7 @@ if command -v sqlite3 > /dev/null; then
     mkdir -p corpus/trace && rm -f corpus/trace/seed-nsys-export
     { echo 'PRAGMA page_size = 512;'; cat ../tests/data/nsys/export.sql; } | sqlite3 corpus/trace/seed-nsys-export
 fi
+for file in ../tests/data/compiler/{*.log,*.txt,remarks.md}; do seed compiler "$(basename "$file")" < "$file"; done
 seed batch small < ../tests/data/occupancy_batch.csv
 printf '%s\n' compute_capability,threads_per_block,registers_per_thread,static_smem_bytes,dynamic_smem_bytes,carveout_pct,optin,barriers \
     9.0,256,66,0,0,-1,1,1 8.0,1024,32,0,100000,50,0,2 7.5,96,255,49152,0,,, | seed batch optional

@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
             let (groups, launches) = (self.summaries, self.invocations);
             warnings.push(|| {
                 format!(
-                    "the file is a summary: each of its {groups} kernels stands for several launches, {launches} in all, with \
+                    "the file is a summary: each of its {groups} kernels stands for all its launches, {launches} in all, with \
                      the average of every metric"
                 )
             });
