@@ -117,7 +117,7 @@ impl Table {
         Row::Metric { name: name.to_string(), unit: cell(1).to_string(), value: value.to_string() }
     }
 
-    /// The cells where the columns are drawn; `None` where text stands between or beyond them.
+    /// The cells where the columns are drawn; `None` where text stands between or beyond them, or two pieces in one.
     fn cells(&self, line: &str) -> Option<Vec<String>> {
         let mut cells = vec![String::new(); self.columns.len()];
         let mut column = 0;
@@ -135,7 +135,8 @@ impl Table {
         for cell in &mut cells {
             *cell = cell.trim().to_string();
         }
-        Some(cells)
+        // A row that is wider than its columns may have spaces where they end.
+        cells.iter().all(|cell| !cell.contains("  ")).then_some(cells)
     }
 }
 
