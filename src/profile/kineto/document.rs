@@ -38,8 +38,8 @@ enum Level {
 /// Longer events are not read: those of profilers have some kB.
 const LONGEST: usize = 4 << 20;
 
-/// So many bytes may be gone over again after damage, besides as many as the file has had so far.
-const AGAIN: u64 = 64 << 20;
+/// So many bytes may be gone over again after damage, besides four times as many as the file has had so far.
+const AGAIN: u64 = 8 << 20;
 
 /// A document, item by item.
 pub(super) struct Document<'r> {
@@ -118,7 +118,7 @@ impl<'r> Document<'r> {
         let Some(begin) = self.source.bytes().get(inside.clone()).and_then(event_in) else { return false };
         let position = inside.start + begin;
         let length = (inside.end - position) as u64;
-        if self.again + length > AGAIN + self.source.offset() {
+        if self.again + length > AGAIN + 4 * self.source.offset() {
             return false;
         }
         self.again += length;
