@@ -60,7 +60,7 @@ Start with: wavecast demo";
 enum Command {
     /// The embedded scenario: verdicts on the terminal, charts and report in ./wavecast-out
     Demo(analyze::DemoArgs),
-    /// Scenario files and Nsight Compute CSVs, launch by launch: occupancy, waves, roofline, bound, what would help
+    /// Scenarios, profiles (Nsight Compute and Systems, PyTorch, nvprof, rocprof) and compiler reports, told apart by content
     Analyze(analyze::Args),
     /// One launch described by options: occupancy, waves, roofline, time, verdict
     Kernel(Box<kernel::Args>),

@@ -15,7 +15,7 @@ use crate::report::RowError;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Scenario files (TOML), names of built-in scenarios, or Nsight Compute CSVs (details or raw page)
+    /// Scenario files (TOML), names of built-in scenarios, profiles, traces, or one compiler report; gzip too
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]

@@ -27,7 +27,24 @@ pub enum Kind {
 const PARTS: [(Kind, &[&str]); 8] = [
     (Kind::Communication, &["nccl", "rccl", "allreduce", "all_reduce", "allgather", "all_gather", "reducescatter"]),
     (Kind::Attention, &["flash", "fmha", "attention", "attn", "mha_", "paged_kv", "xqa"]),
-    (Kind::Convolution, &["conv", "winograd", "implicit_gemm", "wgrad", "dgrad", "fprop", "cudnn::cnn"]),
+    (
+        Kind::Convolution,
+        &[
+            "convolution",
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "convolve",
+            "_conv_",
+            "depthwise",
+            "winograd",
+            "implicit_gemm",
+            "wgrad",
+            "dgrad",
+            "fprop",
+            "cudnn::cnn",
+        ],
+    ),
     (
         Kind::MatrixProduct,
         &[
@@ -125,6 +142,7 @@ mod tests {
             ("void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, true, false>", Kind::Norm),
             ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", Kind::Communication),
             ("void at::native::indexSelectLargeIndex<float, long>", Kind::Index),
+            ("void cutlass::device_kernel<GemmUniversal<NumericArrayConverter>>", Kind::MatrixProduct),
             ("heat_kernel_2d", Kind::Other),
         ] {
             assert_eq!(Kind::of(name), kind, "{name}");
