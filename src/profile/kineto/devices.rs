@@ -60,7 +60,7 @@ impl Devices {
     pub fn count(&mut self, device: u32, blocks: u64, blocks_per_sm: f64) {
         let count = (blocks as f64 / blocks_per_sm).round();
         // The quotient is printed with six decimals or eight digits.
-        let fits = count >= 1.0 && count < 1e6 && (blocks as f64 / count / blocks_per_sm - 1.0).abs() < 1e-4;
+        let fits = (1.0..1e6).contains(&count) && (blocks as f64 / count / blocks_per_sm - 1.0).abs() < 1e-4;
         let count = if fits { count as u32 } else { return };
         let known = self.counted.entry(device).or_insert(count);
         if *known != count {
