@@ -1,4 +1,4 @@
-//! Bytes per second of the readers of traces: `cargo bench --bench trace`. Results: docs/performance.md.
+//! Bytes per second of the readers of traces: `cargo bench --bench trace`.
 
 use divan::{Bencher, counter::BytesCount};
 use wavecast::profile::{Format, detect_trace, read_trace};
