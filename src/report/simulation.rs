@@ -12,6 +12,7 @@ use super::{
     layout::clean,
 };
 use crate::{
+    schedule::simulate::SmLoad,
     simulation::Simulated,
     units::{Seconds, significant},
 };
@@ -77,6 +78,8 @@ pub struct RunReport {
     pub sm_busy_us: [f64; 2],
     /// Blocks of the SM with fewest and most of them.
     pub sm_blocks: [u64; 2],
+    /// SM by SM, from 0.
+    pub loads: Vec<LoadReport>,
     /// The block that ended last.
     pub critical: CriticalReport,
     /// The kernels in the order of the file.
@@ -100,6 +103,17 @@ pub struct CriticalReport {
     pub alone_us: f64,
     /// Its largest demand: `math`, `port`, `l2`, `dram` or `latency`; `none` without work.
     pub bound: &'static str,
+}
+
+/// The work of one SM.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadReport {
+    /// Blocks or tiles that it ran.
+    pub blocks: u64,
+    /// Time with at least one block.
+    pub busy_us: f64,
+    /// Time of its blocks, added up.
+    pub block_time_us: f64,
 }
 
 /// One kernel.
@@ -187,6 +201,7 @@ impl RunReport {
             dram_pct: share(balance.spread.dram),
             sm_busy_us: [of_sms(f64::min, f64::INFINITY), of_sms(f64::max, 0.0)],
             sm_blocks: [blocks.clone().min().unwrap_or(0), blocks.max().unwrap_or(0)],
+            loads: outcome.sms.iter().map(LoadReport::new).collect(),
             critical: CriticalReport {
                 kernel: grid.name.clone(),
                 block: critical.index,
@@ -203,6 +218,12 @@ impl RunReport {
     /// Case and GPU.
     fn name(&self) -> String {
         if self.case.is_empty() { self.gpu_name.clone() } else { format!("{}, {}", self.case, self.gpu_name) }
+    }
+}
+
+impl LoadReport {
+    fn new(load: &SmLoad) -> Self {
+        Self { blocks: load.blocks, busy_us: us(load.busy), block_time_us: us(load.slot_time) }
     }
 }
 

@@ -91,6 +91,7 @@ fn figures_by_hand() {
     assert_eq!(run["tail_start_us"], 3.0);
     assert_eq!(run["tail_cost_pct"].as_f64(), Some(49.537));
     assert_eq!(run["critical"]["block"], 108);
+    assert_eq!((&run["loads"][0]["blocks"], &run["loads"][107]["busy_us"]), (&Value::from(2), &Value::from(3.0)));
     assert_eq!(run["kernels"][0]["closed_form_us"], 6.0);
     // 1 GiB at the sustained share of 2.039 TB/s, on however many SMs.
     let bytes = ["--blocks", "4096", "--dram", "256 KiB", "--threads", "256", "--gpu", "a100-sxm4-80gb"];
