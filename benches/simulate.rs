@@ -1,4 +1,4 @@
-//! Blocks per second of the block scheduler's simulation: `cargo bench --bench simulate`. Results: docs/performance.md.
+//! Blocks per second of the block scheduler's simulation: `cargo bench --bench simulate`. Results: docs/model.md, section 14.
 
 use divan::{Bencher, counter::ItemsCount};
 use wavecast::{
