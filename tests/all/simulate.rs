@@ -223,6 +223,19 @@ fn bad_options_are_refused() {
 }
 
 #[test]
+fn what_ifs_are_named_in_every_form() {
+    let place = Place::new();
+    let words = ["simulate", "--blocks", "8", "--math", "1 us", "--gpu", "h100", "--set", "sm.count=100"];
+    let form = |format: &str| place.out(&[&words[..], &["--format", format]].concat());
+    for format in ["text", "json", "csv", "markdown"] {
+        assert!(form(format).contains("sm.count = 100 (was 132)"), "{format}: {}", form(format));
+    }
+    let text = form("text");
+    let place = |what: &str| text.find(what).unwrap();
+    assert!(place("H100 SXM5") < place("with  ") && place("with  ") < place("makespan"), "{text}");
+}
+
+#[test]
 fn charts_and_traces_are_written() {
     let place = Place::new();
     place.out(&["simulate", "overlap", "--case", "two streams", "--chart", "t.svg", "--trace", "t.json"]);

@@ -52,10 +52,10 @@ fn compared(out: &mut String, runs: &[RunReport], width: usize) {
 
 fn one(out: &mut String, run: &RunReport, width: usize) {
     let unit = run.unit;
+    hanging(out, "", &run.name(), width);
     for (place, change) in run.gpu_changes.iter().enumerate() {
         entry(out, if place == 0 { "with" } else { "" }, change, width);
     }
-    hanging(out, "", &run.name(), width);
     let ratio = if run.balance_us > 0.0 { significant(run.makespan_us / run.balance_us, 4) } else { "1".into() };
     let makespan = format!("{}: {ratio} times perfect balance ({})", time(run.makespan_us), time(run.balance_us));
     entry(out, "makespan", &makespan, width);
