@@ -148,7 +148,8 @@ pub struct Collector {
     pub devices: Vec<(u32, ObservedDevice)>,
     /// What was skipped or odd.
     pub warnings: Vec<String>,
-    places: HashMap<(u32, String), Vec<(ShapeKey, usize)>>,
+    /// By name: device, shape and place of each group.
+    places: HashMap<String, Vec<(u32, ShapeKey, usize)>>,
     groups: Vec<KernelGroup>,
     transfers: Vec<TransferGroup>,
     kernels: Vec<(u32, Intervals)>,
@@ -176,20 +177,17 @@ impl Collector {
             of_device(&mut self.everything, record.device).add(from, to);
         }
         let key = record.shape.key();
-        // The name is copied for a new one alone.
-        let place = match self.places.get_mut(&(record.device, record.name.to_owned())) {
-            Some(shapes) => match shapes.iter().find(|(shape, _)| *shape == key) {
-                Some((_, place)) => *place,
-                None => {
-                    shapes.push((key, self.groups.len()));
-                    self.groups.push(group(record));
-                    self.groups.len() - 1
-                }
-            },
+        let known = self.places.get(record.name).and_then(|same_name| {
+            same_name.iter().find(|(device, shape, _)| *device == record.device && *shape == key)
+        });
+        let place = match known {
+            Some((.., place)) => *place,
             None => {
-                self.places.insert((record.device, record.name.into()), vec![(key, self.groups.len())]);
+                // The name is copied for a new group alone.
+                let place = self.groups.len();
+                self.places.entry(record.name.into()).or_default().push((record.device, key, place));
                 self.groups.push(group(record));
-                self.groups.len() - 1
+                place
             }
         };
         let group = &mut self.groups[place];
