@@ -23,6 +23,7 @@ mod trace;
 mod traced;
 
 pub use compact::compact;
+pub(crate) use compact::launch_groups;
 pub use csv::{CsvError, csv};
 pub use fields::{KernelReport, PointReport, Report, RowError, SharePart, TermReport, TraceReport, WhatIfReport};
 pub use html::{PageCell, PageColumn, PageTable, Part, html, page};

@@ -52,7 +52,7 @@ pub fn run(args: Args) -> Result<u8> {
                 input::run_cases(&cases, args.report.output.quiet, &mut outcome);
                 Ok(())
             }
-            Input::Profile(file) => input::run_profile(file, &args.gpu, &args.filter, &catalog, &mut outcome),
+            Input::Profile(file) => input::run_profile(name, file, &args.gpu, &args.filter, &catalog, &mut outcome),
             Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &args.filter, &catalog, &mut outcome),
             Input::Compiled(_) => bail!("`{name}` is a compiler's report, which is analysed by itself"),
             Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),

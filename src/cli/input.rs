@@ -14,6 +14,7 @@ use regex::Regex;
 
 use super::{args::GpuArgs, shapes, show::Outcome, unpack};
 use crate::{
+    chart::figures::shares_figure,
     gpu::{Catalog, Gpu},
     profile::{self, CompilerReport, Span, Trace, device, elsewhere, judge, likely_bound},
     report::{KernelReport, RowError, TraceReport},
@@ -236,6 +237,7 @@ pub fn run_trace(
     if let Some(from) = from {
         others.iter().zip(spans).for_each(|(other, span)| report.add_elsewhere(&from.name, &other.name, span));
     }
+    outcome.shares.extend(shares_figure(&report, &rows));
     outcome.traces.push(report);
     outcome.kernels.extend(filter.of(rows, |row| &row.kernel));
     Ok(())
@@ -279,6 +281,7 @@ impl Filter {
 
 /// Judges every launch of a profile.
 pub fn run_profile(
+    name: &str,
     file: profile::Profile,
     gpus: &GpuArgs,
     filter: &Filter,
@@ -287,6 +290,7 @@ pub fn run_profile(
 ) -> Result<()> {
     let chosen = chosen(gpus, catalog)?;
     outcome.warnings.extend(file.warnings);
+    let before = outcome.kernels.len();
     // In portions, so that of very many launches only those kept by the outcome stay in memory.
     let mut kernels = filter.of(file.kernels, |kernel| &kernel.name).into_iter().peekable();
     while kernels.peek().is_some() {
@@ -299,6 +303,11 @@ pub fn run_profile(
             })
             .collect();
         judged.into_iter().for_each(|judged| outcome.add_judged(judged));
+    }
+    let rows = &outcome.kernels[before..];
+    if let Some(report) = TraceReport::of_profile(name, file.format, rows) {
+        outcome.shares.extend(shares_figure(&report, rows));
+        outcome.traces.push(report);
     }
     Ok(())
 }
