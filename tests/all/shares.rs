@@ -29,7 +29,7 @@ fn profile(kernels: u64) -> String {
 #[test]
 fn a_profile_is_summed_by_bound_and_operation() {
     let place = Place::new();
-    place.file("p.csv", &profile(4));
+    place.file("p.csv", profile(4));
     let report: serde_json::Value =
         serde_json::from_str(&place.out(&["analyze", "p.csv", "--format", "json"])).unwrap();
     let trace = &report["traces"][0];
@@ -50,14 +50,14 @@ fn a_profile_is_summed_by_bound_and_operation() {
         let text = place.out(&["analyze", "p.csv", "--format", form]);
         assert!(text.contains("8 launches in 4 groups") && text.contains("788 us"), "{form}: {text}");
     }
-    place.file("one.csv", &profile(1).lines().take(3).collect::<Vec<_>>().join("\n"));
+    place.file("one.csv", profile(1).lines().take(3).collect::<Vec<_>>().join("\n"));
     assert!(!place.out(&["analyze", "one.csv"]).contains("1 launch in"), "one launch needs no sum");
 }
 
 #[test]
 fn the_chart_shows_where_the_time_goes() {
     let place = Place::new();
-    place.file("p.csv", &profile(30));
+    place.file("p.csv", profile(30));
     place.out(&["chart", "shares", "p.csv", "-o", "s.csv"]);
     let data = String::from_utf8(place.read("s.csv")).unwrap();
     assert!(data.starts_with("of,what,bound,launches,time_us,share_pct\nkernels by bound,"), "{data}");
@@ -72,7 +72,7 @@ fn the_chart_shows_where_the_time_goes() {
 #[test]
 fn the_roofline_of_a_profile_shows_each_kernel_once_and_the_longest() {
     let place = Place::new();
-    place.file("p.csv", &profile(30));
+    place.file("p.csv", profile(30));
     let svg = place.out(&["chart", "roofline", "p.csv"]);
     assert!(svg.contains("of equal launches the one of median time; the 20 longest of 30 kernels"), "{svg}");
     let data = place.out(&["chart", "roofline", "p.csv", "--data"]);
