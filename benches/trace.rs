@@ -135,10 +135,10 @@ fn main() {
         Ok(rest) => {
             println!("| Trace | MiB | Launches | s | MB/s | Peak memory, MB |\n|---|---:|---:|---:|---:|---:|");
             let mib = rest.first().copied().unwrap_or(LENGTH).to_string();
-            for kind in 0..KINDS.len() {
+            for (kind, (name, ..)) in KINDS.iter().enumerate() {
                 let own = env::current_exe().expect("a program has a path");
                 let status = Command::new(own).args([&mib, &kind.to_string()]).status().expect("it runs again");
-                assert!(status.success(), "{}", KINDS[kind].0);
+                assert!(status.success(), "{name}");
             }
         }
         Err(error) => panic!("MiB of a trace: {error}"),
