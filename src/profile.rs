@@ -44,6 +44,7 @@ pub use elsewhere::{Span, elsewhere};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
+pub(crate) use kineto::repaired_json;
 pub use kineto::{KinetoFigures, kineto_figures};
 pub use likely::likely_bound;
 pub use name::{plain_name, short_name, telling_names};

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "units",
     "gpu",
     "occupancy",
@@ -19,6 +19,7 @@ const ORDER: [&str; 20] = [
     "analysis",
     "op",
     "profile",
+    "network",
     "scenario",
     "simulation",
     "validate",

@@ -33,6 +33,7 @@ mod ncu;
 mod ncu_launches;
 mod ncu_locales;
 mod ncu_text;
+mod network;
 mod newcomer;
 mod nsys;
 mod nvprof;
