@@ -31,6 +31,8 @@ pub mod op;
 
 pub mod profile;
 
+pub mod ceilings;
+
 pub mod scenario;
 pub mod simulation;
 

@@ -73,7 +73,7 @@ fn point(label: &str, intensity: f64, tflops: f64, bound: Bound) -> RooflinePoin
 
 fn roofline(points: Vec<RooflinePoint>) -> Roofline {
     let caption = caption("Roofline of H100 SXM");
-    Roofline { caption, memory: memory(), compute: compute(), points, frame: Vec::new() }
+    Roofline { caption, memory: memory(), compute: compute(), points, ..Roofline::default() }
 }
 
 /// Numbers from 0 to 1, the same each time.

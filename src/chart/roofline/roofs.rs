@@ -1,6 +1,6 @@
 //! Roofs and their names: slopes named along the line, flat roofs in the right margin.
 
-use super::{ComputeRoof, Roofline, positive};
+use super::{Roofline, measured, positive};
 use crate::chart::axis::Axis;
 use crate::chart::canvas::{Canvas, Stroke, Type, text_boxes};
 use crate::chart::font::elide;
@@ -29,7 +29,7 @@ impl Scene {
     }
 
     /// The visible part of the slope of `bandwidth` (bytes per second) up to `top` (FLOP per second).
-    fn ramp(&self, bandwidth: f64, top: f64) -> Option<Segment> {
+    pub fn ramp(&self, bandwidth: f64, top: f64) -> Option<Segment> {
         let ((left, right), (low, high)) = (self.x.range(), self.y.range());
         let from = left.max(low * self.unit / bandwidth);
         let to = right.min(top.min(high * self.unit) / bandwidth);
@@ -38,21 +38,37 @@ impl Scene {
 }
 
 /// Width of the right margin that the names of flat roofs need, in pixels.
-pub(super) fn margin(roofs: &[ComputeRoof]) -> f64 {
+pub(super) fn margin(chart: &Roofline) -> f64 {
     let style = Type::new(12.0, (0, 0, 0)).bold();
-    let widest = roofs.iter().map(|r| style.room(&r.label).0).fold(0.0, f64::max);
-    if roofs.is_empty() { 24.0 } else { (widest + 22.0).clamp(116.0, 190.0) }
+    let flat = chart.measured.iter().filter(|roof| !roof.memory);
+    let labels = chart.compute.iter().map(|r| r.label.as_str()).chain(flat.clone().map(|r| r.label.as_str()));
+    let widest = labels.map(|label| style.room(label).0).fold(0.0, f64::max);
+    let least = if flat.count() > 0 { 150.0 } else { 116.0 };
+    if widest == 0.0 { 24.0 } else { (widest + 22.0).clamp(least, 190.0) }
+}
+
+/// The name of a flat roof in the right margin.
+struct Flat<'a> {
+    label: &'a str,
+    rate: f64,
+    emphasised: bool,
+    /// The rate for people, where it was measured.
+    measured: Option<&'a str>,
+    /// Height of the roof.
+    y: f64,
 }
 
 /// Draws all roofs and names; gives the lines that labels should keep off.
 pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<Segment> {
     let palette = canvas.palette;
     let fastest = chart.memory.iter().map(|m| m.bytes_per_second).filter(|b| positive(*b)).fold(0.0, f64::max);
-    let top = chart.compute.iter().map(|c| c.flops_per_second).filter(|c| positive(*c)).fold(0.0, f64::max);
+    let measured = chart.measured.iter().filter(|roof| !roof.memory).map(|roof| roof.rate);
+    let peaks = chart.compute.iter().map(|c| c.flops_per_second).chain(measured);
+    let top = peaks.filter(|c| positive(*c)).fold(0.0, f64::max);
     let top = if top > 0.0 { top } else { f64::MAX };
     let mut lines = Vec::new();
 
-    let mut flats: Vec<(&ComputeRoof, f64)> = Vec::new();
+    let mut flats: Vec<Flat> = Vec::new();
     for roof in chart.compute.iter().filter(|c| positive(c.flops_per_second)) {
         let y = scene.at(1.0, roof.flops_per_second).1;
         let corner = if fastest > 0.0 { scene.x.place(roof.flops_per_second / fastest) } else { scene.plot.x0 };
@@ -64,7 +80,8 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
         let stroke = Stroke::new(ink, width);
         canvas.line(line.0, line.1, if roof.emphasised { stroke } else { stroke.dashed(FLAT) });
         lines.push(line);
-        flats.push((roof, y));
+        let (label, rate) = (roof.label.as_str(), roof.flops_per_second);
+        flats.push(Flat { label, rate, emphasised: roof.emphasised, measured: None, y });
     }
     let mut ramps = Vec::new();
     for (index, memory) in chart.memory.iter().enumerate().filter(|(_, m)| positive(m.bytes_per_second)) {
@@ -76,9 +93,18 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
             let (ink, width) = if index == 0 { (palette.memory, 3) } else { (palette.soft(palette.memory, 0.6), 2) };
             canvas.line(ramp.0, ramp.1, Stroke::new(ink, width));
             lines.push(ramp);
-            ramps.push((memory.label.as_str(), ramp, index == 0));
+            ramps.push((memory.label.clone(), ramp, index == 0));
         }
     }
+    let (slopes, heights) = measured::draw(chart, scene, top, canvas, &mut lines);
+    ramps.extend(slopes.into_iter().map(|(label, ramp)| (label, ramp, false)));
+    flats.extend(heights.into_iter().map(|(roof, y)| Flat {
+        label: &roof.label,
+        rate: roof.rate,
+        emphasised: false,
+        measured: Some(&roof.printed),
+        y,
+    }));
     flat_names(canvas, scene.plot, &mut flats, scene.unit);
     ridge(chart, scene, canvas, &mut lines);
     let marks: Vec<Rect> = chart
@@ -88,33 +114,42 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
         .map(|p| Rect::around(scene.at(p.intensity, p.flops_per_second), NEAR, NEAR))
         .collect();
     for (label, ramp, first) in ramps {
-        ramp_name(canvas, scene.plot, label, ramp, first, &lines, &marks);
+        ramp_name(canvas, scene.plot, &label, ramp, first, &lines, &marks);
     }
     lines
 }
 
 /// Names in the right margin at the height of their roof, pushed apart where they would touch.
-fn flat_names(canvas: &mut Canvas, plot: Rect, flats: &mut [(&ComputeRoof, f64)], unit: f64) {
+fn flat_names(canvas: &mut Canvas, plot: Rect, flats: &mut [Flat], unit: f64) {
     let palette = canvas.palette;
-    flats.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.0.emphasised.cmp(&a.0.emphasised)));
+    flats.sort_by(|a, b| a.y.total_cmp(&b.y).then(b.emphasised.cmp(&a.emphasised)));
     let double = 32.0 * flats.len() as f64 <= plot.height();
     let each = if double { 32.0 } else { 16.0 };
     let shown = flats.len().min((plot.height() / each) as usize);
-    let wanted: Vec<f64> = flats[..shown].iter().map(|f| f.1).collect();
+    let wanted: Vec<f64> = flats[..shown].iter().map(|f| f.y).collect();
     let room = canvas.size.0 as f64 - 20.0 - plot.x1 - 18.0;
     let letter = if unit >= 1e12 { "TFLOP/s" } else { "GFLOP/s" };
-    for ((roof, y), place) in flats.iter().zip(spread(&wanted, each, plot.y0 - 4.0, plot.y1)) {
-        let ink = if roof.emphasised { palette.math } else { palette.soft(palette.math, 0.7) };
-        canvas.path(&[(plot.x1, *y), (plot.x1 + 5.0, *y), (plot.x1 + 13.0, place)], Stroke::new(ink, 1));
-        let value = format!("{} {letter}", significant(roof.flops_per_second / unit, 4));
-        let name = Type { bold: roof.emphasised, ..Type::new(12.0, palette.ink) };
+    for (flat, place) in flats.iter().zip(spread(&wanted, each, plot.y0 - 4.0, plot.y1)) {
+        let Flat { label, emphasised, y, .. } = *flat;
+        let ink = match (flat.measured, emphasised) {
+            (Some(_), _) => palette.ink,
+            (None, true) => palette.math,
+            (None, false) => palette.soft(palette.math, 0.7),
+        };
+        canvas.path(&[(plot.x1, y), (plot.x1 + 5.0, y), (plot.x1 + 13.0, place)], Stroke::new(ink, 1));
+        let value = match flat.measured {
+            Some(printed) => format!("{printed} measured"),
+            None => format!("{} {letter}", significant(flat.rate / unit, 4)),
+        };
+        let name = Type { bold: emphasised, ..Type::new(12.0, palette.ink) };
         let left = plot.x1 + 18.0;
         if double {
-            canvas.text((left, place - 7.5), &elide(&roof.label, 12.0, roof.emphasised, room / 1.1), name);
+            canvas.text((left, place - 7.5), &elide(label, 12.0, emphasised, room / 1.1), name);
             canvas.text((left, place + 7.5), &value, Type::new(11.0, palette.muted));
         } else {
-            let text = format!("{} {value}", roof.label);
-            canvas.text((left, place), &elide(&text, 11.0, roof.emphasised, room / 1.1), Type { size: 11.0, ..name });
+            let value = flat.measured.unwrap_or(&value);
+            let text = format!("{label} {value}");
+            canvas.text((left, place), &elide(&text, 11.0, emphasised, room / 1.1), Type { size: 11.0, ..name });
         }
     }
 }

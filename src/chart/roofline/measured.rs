@@ -1,0 +1,56 @@
+//! Measured roofs: dash-dotted lines in the colour of text, over the roofs of the datasheet and told apart without colour.
+
+use super::roofs::Scene;
+use super::{Roofline, positive};
+use crate::chart::canvas::{Canvas, Stroke};
+use crate::chart::geometry::Segment;
+
+/// Dash pattern of measured roofs.
+pub(super) const MEASURED: &str = "9 3 2 3";
+
+/// A roof that was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredRoof {
+    /// As the tool calls it.
+    pub label: String,
+    /// In bytes per second of a memory, else in operations per second.
+    pub rate: f64,
+    /// The rate for people.
+    pub printed: String,
+    /// Whether it is the bandwidth of a memory.
+    pub memory: bool,
+}
+
+/// Draws the measured roofs up to `top` (FLOP per second); adds their lines to `lines` and gives the slopes with their names
+/// and the heights of the flat ones.
+pub(super) fn draw<'a>(
+    chart: &'a Roofline,
+    scene: &Scene,
+    top: f64,
+    canvas: &mut Canvas,
+    lines: &mut Vec<Segment>,
+) -> (Vec<(String, Segment)>, Vec<(&'a MeasuredRoof, f64)>) {
+    let stroke = Stroke::new(canvas.palette.ink, 1).dashed(MEASURED);
+    let drawn = || chart.measured.iter().filter(|roof| positive(roof.rate));
+    let memory = chart.memory.iter().map(|m| m.bytes_per_second).filter(|b| positive(*b));
+    let fastest = memory.chain(drawn().filter(|roof| roof.memory).map(|roof| roof.rate)).fold(0.0, f64::max);
+    let (mut slopes, mut flats) = (Vec::new(), Vec::new());
+    for roof in drawn() {
+        let line = if roof.memory {
+            let Some(ramp) = scene.ramp(roof.rate, top) else { continue };
+            slopes.push((format!("{} {} measured", roof.label, roof.printed), ramp));
+            ramp
+        } else {
+            let y = scene.at(1.0, roof.rate).1;
+            if y < scene.plot.y0 - 0.5 || y > scene.plot.y1 + 0.5 {
+                continue;
+            }
+            let corner = if fastest > 0.0 { scene.x.place(roof.rate / fastest) } else { scene.plot.x0 };
+            flats.push((roof, y));
+            ((corner.clamp(scene.plot.x0, scene.plot.x1), y), (scene.plot.x1, y))
+        };
+        canvas.line(line.0, line.1, stroke);
+        lines.push(line);
+    }
+    (slopes, flats)
+}
