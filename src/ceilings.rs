@@ -8,7 +8,7 @@ mod own;
 mod rocprof;
 
 use crate::{
-    gpu::{DataType, Gpu, Pipe},
+    gpu::{Basis, DataType, Gpu, Pipe},
     profile::{ProfileError, decode},
     units::{BytesPerSecond, FlopsPerSecond},
 };
@@ -193,7 +193,8 @@ impl Ceiling {
         }
     }
 
-    /// What the datasheet of a GPU says, in the same unit; absent where its file says nothing.
+    /// What the file of a GPU says, in the same unit: its datasheet, but for [`Self::against_measurement`]. Absent where it
+    /// says nothing.
     pub fn datasheet(&self, gpu: &Gpu) -> Option<f64> {
         let on_sms = |width: crate::units::BytesPerCycle| (width * gpu.clocks.vector * f64::from(gpu.sm.count)).get();
         match self.what {
@@ -203,6 +204,15 @@ impl Ceiling {
             What::Bandwidth(Memory::L1) => gpu.memory.shared.as_ref()?.l1_bandwidth.map(on_sms),
             What::Bandwidth(Memory::Other) | What::Rate(None) => None,
             What::Rate(Some(pipe)) => gpu.peak(pipe).map(FlopsPerSecond::get),
+        }
+    }
+
+    /// Whether the figure of the GPU's file that it is compared with was measured, too: no datasheet has it.
+    pub fn against_measurement(&self, gpu: &Gpu) -> bool {
+        match self.what {
+            What::Bandwidth(Memory::L2) => gpu.memory.l2.bandwidth_basis == Some(Basis::Measured),
+            What::Bandwidth(Memory::L1) => true,
+            _ => false,
         }
     }
 

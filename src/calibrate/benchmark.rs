@@ -56,6 +56,11 @@ pub fn benchmark(file: &Ceilings) -> Result<Benchmark, BenchmarkError> {
     if found.ceilings.is_empty() {
         return Err(BenchmarkError::Empty);
     }
+    let dram = |one: &&ceilings::Ceiling| one.what == What::Bandwidth(Memory::Dram);
+    let others = file.ceilings.iter().filter(dram).skip(1);
+    found
+        .notes
+        .extend(others.map(|one| format!("`{}` of the file was not used: the first bandwidth of DRAM is", one.name)));
     // rocprofiler-compute measures everything it knows: a sentence for each would hide the others.
     if file.tool != Tool::RocprofCompute {
         let rates = file.ceilings.iter().enumerate().filter(|(_, one)| matches!(one.what, What::Rate(_)));

@@ -16,7 +16,7 @@ pub(super) fn detect(text: &str) -> bool {
 /// What the printout of a run (`try.NNN`) says instead of ceilings; absent where the text is none. A run that ended writes a
 /// line META_DATA; one that failed leaves the launcher's message, which names the program in the folder FLOPS.NNN.
 pub(super) fn printout(text: &str) -> Option<String> {
-    if text.lines().any(|line| line.trim() == "META_DATA") {
+    if text.contains("\nFLOPS") && text.lines().any(|line| line.trim() == "META_DATA") {
         return Some(" (sizes and times, no ceilings)".into());
     }
     let program = |line: &str| {

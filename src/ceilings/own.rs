@@ -99,12 +99,13 @@ fn one(name: &str, rate: &str, unit: &str) -> Result<(What, f64), String> {
     }
 }
 
+/// The memory of a name, told by its first word: `DRAM copy` is one of DRAM.
 fn memory(name: &str) -> Memory {
-    match name.to_ascii_lowercase().as_str() {
-        "dram" | "hbm" | "vram" | "device memory" => Memory::Dram,
+    match name.split_whitespace().next().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "dram" | "hbm" | "vram" => Memory::Dram,
         "l2" => Memory::L2,
         "l1" => Memory::L1,
-        "shared" | "shared memory" | "lds" => Memory::Shared,
+        "shared" | "lds" => Memory::Shared,
         _ => Memory::Other,
     }
 }

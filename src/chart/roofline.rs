@@ -88,7 +88,7 @@ pub struct Roofline {
     pub compute: Vec<ComputeRoof>,
     /// Roofs that were measured, drawn over the others.
     pub measured: Vec<MeasuredRoof>,
-    /// What measured them, and the name of its file.
+    /// What the legend says of them: which tool measured, and the name of its file.
     pub measured_by: String,
     /// Peak rates in FLOP per second that the axes make room for, drawn or not: one GPU keeps its axes.
     pub frame: Vec<f64>,
@@ -227,9 +227,9 @@ impl Roofline {
         let mut caption = self.caption.clone();
         caption.assumptions.extend(self.wider());
         let (mut canvas, body) = page::open(&caption, subtitle, theme, 520.0);
-        let margin = roofs::margin(self);
         // The measured roofs have a row of their own in the legend.
         let legend = if self.measured.is_empty() { 32.0 } else { 50.0 };
+        let margin = roofs::margin(self, body.height() - legend - 46.0);
         let plot = Rect::new(body.x0 + 62.0, body.y0 + legend, body.x1 - margin, body.y1 - 46.0);
         let domain = Domain::of(self);
         let (x, y) = domain.axes(plot);
@@ -272,7 +272,7 @@ impl Roofline {
             canvas.line((at - 8.0, y), (at + 8.0, y), Stroke::new(palette.memory, 2).dashed(roofs::SUSTAINED));
         }
         if !self.measured.is_empty() {
-            let text = elide(&format!("measured by {}", self.measured_by), style.size, false, 600.0);
+            let text = elide(&self.measured_by, style.size, false, 600.0);
             canvas.text((plot.x0 + 36.0, y + 18.0), &text, style);
             let stroke = Stroke::new(palette.ink, 1).dashed(measured::MEASURED);
             canvas.line((plot.x0 - 1.0, y + 18.0), (plot.x0 + 30.0, y + 18.0), stroke);

@@ -2,6 +2,7 @@
 
 mod comparisons;
 mod lengths;
+mod measured;
 mod sweeps;
 mod timelines;
 mod validations;
@@ -180,9 +181,8 @@ fn one_gpu_keeps_its_axes() {
 fn every_kernel_of_the_model_is_named_and_so_are_the_roofs() {
     let texts: Vec<String> =
         roofline(kernels_of_a_model()).canvas(Theme::Light).texts.into_iter().map(|t| t.text).collect();
-    for name in
-        kernels_of_a_model().iter().map(|p| p.label.as_str()).chain(["ridge 295 FLOP/B", "L2 7 TB/s", "FP8 tensor"])
-    {
+    let points = kernels_of_a_model();
+    for name in points.iter().map(|p| p.label.as_str()).chain(["ridge 295 FLOP/B", "L2 7 TB/s", "FP8 tensor"]) {
         assert!(texts.iter().any(|t| t == name), "{name}");
     }
 }

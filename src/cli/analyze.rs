@@ -40,9 +40,10 @@ pub fn run(args: Args) -> Result<u8> {
     if args.ceilings.is_some() && !drawn {
         bail!("--ceilings draws on rooflines: add --out DIR or --format html, or see `chart roofline`");
     }
-    outcome.ceilings = args.ceilings.as_deref().map(ceilings::read).transpose()?;
+    let quiet = args.report.output.quiet;
+    outcome.ceilings = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, quiet)).transpose()?;
     let mut unusable = 0;
-    let read = |name: &str| input::read(name, args.opening, args.report.output.quiet);
+    let read = |name: &str| input::read(name, args.opening, quiet);
     let mut first = None;
     if let [only] = args.files.as_slice() {
         match read(only)? {

@@ -42,6 +42,13 @@ pub fn read(path: &Path) -> Result<Named> {
     Ok(Named { name, file })
 }
 
+/// Reads ceilings that are to be drawn, and says what was left aside.
+pub fn to_draw(path: &Path, quiet: bool) -> Result<Named> {
+    let named = read(path)?;
+    named.file.notes.iter().for_each(|note| world::note(quiet, &format!("note: {}: {note}", named.name)));
+    Ok(named)
+}
+
 /// Above the datasheet by more than its own rounding.
 const ABOVE: f64 = 1.001;
 
@@ -49,6 +56,8 @@ const ABOVE: f64 = 1.001;
 struct Row<'a> {
     one: &'a Ceiling,
     datasheet: Option<f64>,
+    /// Whether that was measured by others.
+    measured_too: bool,
     /// The constant that `calibrate` sets by it, and where the GPU is known its values before and after.
     constant: Option<(Constant, Option<(f64, f64)>)>,
 }
@@ -67,44 +76,57 @@ pub fn run(file: &Ceilings, gpus: &GpuArgs, catalog: &Catalog, output: &OutputAr
     let mut rows = Vec::new();
     for (place, one) in file.ceilings.iter().enumerate() {
         let constant = taken.as_ref().and_then(|taken| constant(taken, place, gpu.as_ref(), catalog, &mut notes));
-        rows.push(Row { one, datasheet: gpu.as_ref().and_then(|gpu| one.datasheet(gpu)), constant });
+        let datasheet = gpu.as_ref().and_then(|gpu| one.datasheet(gpu));
+        let measured_too = datasheet.is_some() && gpu.as_ref().is_some_and(|gpu| one.against_measurement(gpu));
+        rows.push(Row { one, datasheet, measured_too, constant });
     }
     let on_board = gpu.as_ref().and_then(|gpu| catalog.find(&format!("{}-gcd", gpu.id)).ok());
     if let (Tool::RocprofCompute, Some(die)) = (file.tool, on_board) {
         notes.push(format!("rocprofiler-compute measures every die by itself: --gpu {} is one", die.gpu.id));
     }
     notes.iter().for_each(|note| world::note(output.quiet, &format!("note: {note}")));
-    for row in &rows {
-        if let (Some(gpu), Some(datasheet), Some(share)) = (&gpu, row.datasheet, row.share().filter(|s| *s > ABOVE)) {
-            let cause = match row.one.what {
-                What::Bandwidth(_) => "another GPU, or data that came from a cache",
-                What::Rate(_) => "another GPU, a clock above the rated one, or another unit",
-            };
-            let (name, percent) = (&row.one.name, significant(share * 100.0, 4));
-            let (rate, datasheet) = (row.one.print(row.one.rate), row.one.print(datasheet));
-            let text = format!("{name}: {rate} is {percent} % of the datasheet's {datasheet} of {}: {cause}", gpu.name);
-            world::note(output.quiet, &format!("warning: {text}"));
-        }
-    }
+    let warnings = rows.iter().filter_map(|row| above(row, gpu.as_ref()?));
+    warnings.for_each(|warning| world::note(output.quiet, &format!("warning: {warning}")));
     let people = matches!(output.format, Format::Text | Format::Markdown | Format::Html);
     let table = if people { for_people(&rows) } else { for_programs(&rows) };
     let devices = plural(file.devices as u64, "device");
     let mut text = table.titled(&format!("Measured ceilings: {}, {devices}", file.tool.label()), output.format)?;
     if output.format == Format::Text {
         text += LEGEND;
+        if file.devices > 1 {
+            text += SPREAD;
+        }
         if let Some(gpu) = &gpu {
-            text += &format!("datasheet: {}.\n", gpu.name);
+            let measured = rows.iter().any(|row| row.measured_too);
+            text += &format!("datasheet: {}{}.\n", gpu.name, if measured { MEASURED } else { "" });
         }
     }
     output.emit(&text)?;
     Ok(EXIT_OK)
 }
 
+/// Why a ceiling is higher than it can be, where it is.
+fn above(row: &Row, gpu: &Gpu) -> Option<String> {
+    let (one, share) = (row.one, row.share().filter(|share| *share > ABOVE)?);
+    let (rate, known) = (one.print(one.rate), one.print(row.datasheet?));
+    let start = format!("{}: {rate} is {} % of", one.name, significant(share * 100.0, 4));
+    if row.measured_too {
+        return Some(format!("{start} {known}, which others measured on {}; no datasheet has it", gpu.name));
+    }
+    let cause = match one.what {
+        What::Bandwidth(_) => "another GPU, or data that came from a cache",
+        What::Rate(_) => "another GPU, a clock above the rated one, or another unit",
+    };
+    Some(format!("{start} the datasheet's {known} of {}: {cause}", gpu.name))
+}
+
 /// What the columns of the text mean.
 const LEGEND: &str = "\
-share: of the datasheet's figure, in %. spread: most less least of several devices,
-in % of their median. calibrate: the constant that `calibrate --roofline` sets by it.
+share: of the datasheet's figure, in %.
+calibrate: the constant that `calibrate --roofline` sets by it.
 ";
+const SPREAD: &str = "spread: most less least of the devices, in % of their median.\n";
+const MEASURED: &str = "; * is no datasheet's, others measured it";
 
 /// The GPU of the command line, else the one that the file names.
 fn device(file: &Ceilings, gpus: &GpuArgs, catalog: &Catalog) -> Result<(Option<Gpu>, Vec<String>)> {
@@ -116,6 +138,9 @@ fn device(file: &Ceilings, gpus: &GpuArgs, catalog: &Catalog) -> Result<(Option<
     if !gpus.gpu.is_empty() || !gpus.set.is_empty() {
         let (gpu, assumed) = gpus.resolve_one(catalog)?;
         notes.extend(assumed);
+        if file.cpu.is_some() && !gpu.is_cpu() {
+            notes.push(format!("--gpu is {}, no CPU: the shares say nothing", gpu.name));
+        }
         if let Some(Ok(own)) = named.filter(|named| named.as_ref().is_ok_and(|own| own.gpu.id != gpu.id)) {
             notes.push(format!("the file names {}, --gpu is {}", own.gpu.name, gpu.name));
         }
@@ -170,6 +195,7 @@ fn constant(
 }
 
 fn for_people(rows: &[Row]) -> Table {
+    let several = rows.iter().any(|row| row.one.spread.is_some());
     let line = |row: &Row| {
         let one = row.one;
         let spread = one.spread.map(|(least, most)| (most - least) / one.rate * 100.0);
@@ -177,24 +203,27 @@ fn for_people(rows: &[Row]) -> Table {
             Some((_, after)) => format!("{} {}", constant.name(), significant(after, 4)),
             None => constant.name().into(),
         });
-        vec![
-            one.name.as_str().into(),
-            one.print(one.rate).into(),
-            spread.map_or(Cell::Absent, |percent| Cell::Fixed(percent, 1)),
-            row.datasheet.map(|rate| one.print(rate)).into(),
+        let star = if row.measured_too { " *" } else { "" };
+        let spread = spread.map_or(Cell::Absent, |percent| Cell::Fixed(percent, 1));
+        let head = [one.name.as_str().into(), one.print(one.rate).into()].into_iter();
+        let tail = [
+            row.datasheet.map(|rate| one.print(rate) + star).into(),
             row.share().map_or(Cell::Absent, |share| Cell::Fixed(share * 100.0, 1)),
             sets.into(),
-        ]
+        ];
+        head.chain(several.then_some(spread)).chain(tail).collect()
     };
-    let columns = [
+    let mut columns = vec![
         ("ceiling", "ceiling"),
         ("measured", "measured"),
-        ("spread", "spread_pct"),
         ("datasheet", "datasheet"),
         ("share", "datasheet_pct"),
         ("calibrate", "constant"),
     ];
-    Table { columns: columns.to_vec(), rows: rows.iter().map(line).collect() }
+    if several {
+        columns.insert(2, ("spread", "spread_pct"));
+    }
+    Table { columns, rows: rows.iter().map(line).collect() }
 }
 
 /// Rates in bytes and operations per second.
@@ -211,6 +240,7 @@ fn for_programs(rows: &[Row]) -> Table {
             one.spread.map(|(least, _)| least).into(),
             one.spread.map(|(_, most)| most).into(),
             row.datasheet.into(),
+            row.datasheet.map(|_| if row.measured_too { "measured" } else { "specified" }).into(),
             row.share().map(|share| share * 100.0).into(),
             row.constant.map(|(constant, _)| constant.name()).into(),
             values.map(|(before, _)| before).into(),
@@ -225,6 +255,7 @@ fn for_programs(rows: &[Row]) -> Table {
         "least",
         "most",
         "datasheet",
+        "datasheet_basis",
         "datasheet_pct",
         "constant",
         "constant_before",

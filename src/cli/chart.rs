@@ -191,7 +191,7 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
 
 /// The roofline of a file, with the measured ceilings of another.
 fn roofline(args: &Args) -> Result<Roofline> {
-    let measured = args.ceilings.as_deref().map(ceilings::read).transpose()?;
+    let measured = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, false)).transpose()?;
     let mut figure = match read(args)? {
         Input::Profile(file) => {
             let mut outcome = Outcome::default();

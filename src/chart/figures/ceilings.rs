@@ -1,7 +1,7 @@
 //! Measured ceilings over the roofline of a GPU.
 
 use crate::{
-    ceilings::{Ceilings, What, integer},
+    ceilings::{Ceilings, Tool, What, integer},
     chart::{MeasuredRoof, Roofline},
     units::plural,
 };
@@ -26,16 +26,21 @@ pub fn with_ceilings(figure: &mut Roofline, file: &Ceilings, source: &str) {
             memory: matches!(one.what, What::Bandwidth(_)),
         })
         .collect();
-    figure.measured_by = format!("{}, {source}", file.tool.label());
+    let by = if file.tool == Tool::Own { String::new() } else { format!(" by {}", file.tool.label()) };
+    figure.measured_by = format!("measured{by} ({source})");
     let mut rates: Vec<String> =
         drawn.iter().take(NAMED).map(|one| format!("{} {}", one.name, one.print(one.rate))).collect();
     if drawn.len() > NAMED {
         rates.push(format!("{} more in the data", drawn.len() - NAMED));
     }
-    let on = file.gpu.as_ref().map_or_else(String::new, |gpu| format!(" on {gpu}"));
+    let on = match (&file.gpu, file.cpu) {
+        (Some(gpu), _) => format!(" on {gpu}"),
+        (None, Some(_)) => " on a CPU".into(),
+        (None, None) => String::new(),
+    };
     let median =
         if file.devices > 1 { format!(", median of {}", plural(file.devices as u64, "device")) } else { String::new() };
-    figure.caption.assumptions.push(format!("measured{on} ({}{median}): {}", figure.measured_by, rates.join(", ")));
+    figure.caption.assumptions.push(format!("measured{by}{on} ({source}{median}): {}", rates.join(", ")));
     if !left.is_empty() {
         let names: Vec<&str> = left.iter().map(|one| one.name.as_str()).collect();
         figure.caption.assumptions.push(format!("measured and not drawn: {} (integers)", names.join(", ")));

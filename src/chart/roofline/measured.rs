@@ -21,24 +21,38 @@ pub struct MeasuredRoof {
     pub memory: bool,
 }
 
-/// Draws the measured roofs up to `top` (FLOP per second); adds their lines to `lines` and gives the slopes with their names
-/// and the heights of the flat ones.
+impl MeasuredRoof {
+    /// The rate with the word that it was measured.
+    pub(super) fn value(&self) -> String {
+        format!("{} measured", self.printed)
+    }
+
+    /// The name of its slope, and shorter ones for where there is little room.
+    pub(super) fn names(&self) -> [String; 3] {
+        let Self { label, printed, .. } = self;
+        [format!("{label} {}", self.value()), format!("{label} {printed}"), label.clone()]
+    }
+}
+
+/// Draws the measured roofs, slopes up to `top` (FLOP per second) or the highest measured rate. Adds their lines to `lines`;
+/// gives the slopes, and the heights of the flat ones.
 pub(super) fn draw<'a>(
     chart: &'a Roofline,
     scene: &Scene,
     top: f64,
     canvas: &mut Canvas,
     lines: &mut Vec<Segment>,
-) -> (Vec<(String, Segment)>, Vec<(&'a MeasuredRoof, f64)>) {
+) -> (Vec<(&'a MeasuredRoof, Segment)>, Vec<(&'a MeasuredRoof, f64)>) {
     let stroke = Stroke::new(canvas.palette.ink, 1).dashed(MEASURED);
     let drawn = || chart.measured.iter().filter(|roof| positive(roof.rate));
     let memory = chart.memory.iter().map(|m| m.bytes_per_second).filter(|b| positive(*b));
     let fastest = memory.chain(drawn().filter(|roof| roof.memory).map(|roof| roof.rate)).fold(0.0, f64::max);
+    let top = drawn().filter(|roof| !roof.memory).map(|roof| roof.rate).fold(top, f64::max);
     let (mut slopes, mut flats) = (Vec::new(), Vec::new());
     for roof in drawn() {
         let line = if roof.memory {
             let Some(ramp) = scene.ramp(roof.rate, top) else { continue };
-            slopes.push((format!("{} {} measured", roof.label, roof.printed), ramp));
+            slopes.push((roof, ramp));
             ramp
         } else {
             let y = scene.at(1.0, roof.rate).1;
