@@ -34,25 +34,34 @@ impl MeasuredRoof {
     }
 }
 
-/// Draws the measured roofs, slopes up to `top` (FLOP per second) or the highest measured rate. Adds their lines to `lines`;
-/// gives the slopes, and the heights of the flat ones.
+/// Measured roofs whose names are still to be written.
+#[derive(Default)]
+pub(super) struct Drawn<'a> {
+    /// Bandwidths with their lines.
+    pub slopes: Vec<(&'a MeasuredRoof, Segment)>,
+    /// Rates with their heights in the plot.
+    pub flats: Vec<(&'a MeasuredRoof, f64)>,
+}
+
+/// Draws the measured roofs, slopes up to `top` (FLOP per second) or the highest measured rate. Adds their lines to
+/// `lines`.
 pub(super) fn draw<'a>(
     chart: &'a Roofline,
     scene: &Scene,
     top: f64,
     canvas: &mut Canvas,
     lines: &mut Vec<Segment>,
-) -> (Vec<(&'a MeasuredRoof, Segment)>, Vec<(&'a MeasuredRoof, f64)>) {
+) -> Drawn<'a> {
     let stroke = Stroke::new(canvas.palette.ink, 1).dashed(MEASURED);
     let drawn = || chart.measured.iter().filter(|roof| positive(roof.rate));
     let memory = chart.memory.iter().map(|m| m.bytes_per_second).filter(|b| positive(*b));
     let fastest = memory.chain(drawn().filter(|roof| roof.memory).map(|roof| roof.rate)).fold(0.0, f64::max);
     let top = drawn().filter(|roof| !roof.memory).map(|roof| roof.rate).fold(top, f64::max);
-    let (mut slopes, mut flats) = (Vec::new(), Vec::new());
+    let mut found = Drawn::default();
     for roof in drawn() {
         let line = if roof.memory {
             let Some(ramp) = scene.ramp(roof.rate, top) else { continue };
-            slopes.push((roof, ramp));
+            found.slopes.push((roof, ramp));
             ramp
         } else {
             let y = scene.at(1.0, roof.rate).1;
@@ -60,11 +69,11 @@ pub(super) fn draw<'a>(
                 continue;
             }
             let corner = if fastest > 0.0 { scene.x.place(roof.rate / fastest) } else { scene.plot.x0 };
-            flats.push((roof, y));
+            found.flats.push((roof, y));
             ((corner.clamp(scene.plot.x0, scene.plot.x1), y), (scene.plot.x1, y))
         };
         canvas.line(line.0, line.1, stroke);
         lines.push(line);
     }
-    (slopes, flats)
+    found
 }

@@ -104,9 +104,9 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
             ramps.push((vec![memory.label.clone()], ramp, index == 0));
         }
     }
-    let (slopes, heights) = measured::draw(chart, scene, top, canvas, &mut lines);
-    ramps.extend(slopes.into_iter().map(|(roof, ramp)| (roof.names().to_vec(), ramp, false)));
-    flats.extend(heights.into_iter().map(|(roof, y)| Flat {
+    let measured = measured::draw(chart, scene, top, canvas, &mut lines);
+    ramps.extend(measured.slopes.into_iter().map(|(roof, ramp)| (roof.names().to_vec(), ramp, false)));
+    flats.extend(measured.flats.into_iter().map(|(roof, y)| Flat {
         label: &roof.label,
         rate: roof.rate,
         emphasised: false,
