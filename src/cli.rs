@@ -4,6 +4,7 @@ mod analyze;
 mod args;
 mod attention;
 mod calibrate;
+mod ceilings;
 mod chart;
 mod check;
 mod compare;

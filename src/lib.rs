@@ -31,6 +31,7 @@ pub mod op;
 
 pub mod profile;
 
+pub mod ceilings;
 pub mod network;
 
 pub mod scenario;

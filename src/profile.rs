@@ -55,6 +55,7 @@ pub use observed::{
 };
 pub use pair::{Pair, circumstances, pair};
 pub use text::binary;
+pub(crate) use text::decode;
 pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, LaunchSummary, Trace, TransferGroup};
 
 /// Which format a file is in, told from its content.

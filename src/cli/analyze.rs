@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
-    compiled,
+    ceilings, compiled,
     input::{self, Filter, Input, Opening},
     show::{self, Outcome},
 };
@@ -15,11 +15,16 @@ use crate::report::RowError;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Scenario files (TOML), names of built-in scenarios, profiles, traces, or one compiler report; gzip too
+    /// Scenario files (TOML), names of built-in scenarios, profiles, traces, or one compiler report or file of measured
+    /// ceilings; gzip too
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    /// Measured ceilings (of ERT, rocprofiler-compute, or a CSV with name and rate) to draw over the rooflines of --out and
+    /// of --format html
+    #[arg(long, value_name = "FILE")]
+    ceilings: Option<PathBuf>,
     #[command(flatten)]
     opening: Opening,
     #[command(flatten)]
@@ -31,13 +36,25 @@ pub struct Args {
 pub fn run(args: Args) -> Result<u8> {
     let catalog = args.gpu.folder.catalog()?;
     let mut outcome = Outcome::default();
+    let drawn = args.report.out.is_some() || args.report.output.format == Format::Html;
+    if args.ceilings.is_some() && !drawn {
+        bail!("--ceilings draws on rooflines: add --out DIR or --format html, or see `chart roofline`");
+    }
+    let quiet = args.report.output.quiet;
+    outcome.ceilings = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, quiet)).transpose()?;
     let mut unusable = 0;
-    let read = |name: &str| input::read(name, args.opening, args.report.output.quiet);
+    let read = |name: &str| input::read(name, args.opening, quiet);
     let mut first = None;
     if let [only] = args.files.as_slice() {
         match read(only)? {
             Input::Compiled(report) => {
                 return compiled::run(*report, &args.gpu, &args.filter, &catalog, &args.report.output);
+            }
+            Input::Ceilings(file) => {
+                if args.ceilings.is_some() || args.report.out.is_some() || !args.report.fail_if.is_empty() {
+                    bail!("`{only}` holds measured ceilings: --ceilings, --out and --fail-if are for launches");
+                }
+                return ceilings::run(&file, &args.gpu, &catalog, &args.report.output);
             }
             found => first = Some(found),
         }
@@ -55,6 +72,9 @@ pub fn run(args: Args) -> Result<u8> {
             Input::Profile(file) => input::run_profile(name, file, &args.gpu, &args.filter, &catalog, &mut outcome),
             Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &args.filter, &catalog, &mut outcome),
             Input::Compiled(_) => bail!("`{name}` is a compiler's report, which is analysed by itself"),
+            Input::Ceilings(_) => {
+                bail!("`{name}` holds measured ceilings, which are analysed by themselves; --ceilings draws them")
+            }
             Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),
         });
         match done {
@@ -95,6 +115,7 @@ pub fn demo(args: DemoArgs) -> Result<u8> {
     run(Args {
         files: vec![DEMO.into()],
         filter: Filter::default(),
+        ceilings: None,
         opening: Opening::default(),
         gpu: GpuArgs { gpu: Vec::new(), folder: GpuFolder { gpu_dir: None }, set: Vec::new() },
         report: ReportArgs {

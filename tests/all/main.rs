@@ -10,6 +10,7 @@ mod bad_input;
 mod bandwidth_curve;
 mod calibrate;
 mod calibrate_command;
+mod ceilings;
 mod cli;
 mod common;
 mod compare;
