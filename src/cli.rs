@@ -15,6 +15,7 @@ mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod model;
 mod moe;
 mod occupancy;
 mod operation;
@@ -89,6 +90,8 @@ enum Command {
     Pool(Box<pool::Args>),
     /// Kernels block by block: unequal blocks, persistent kernels, stream-K, streams; the tail, the critical block
     Simulate(Box<simulate::Args>),
+    /// A whole network by its Hugging Face configuration: a prompt, a new token or a training iteration, layer by layer
+    Model(Box<model::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -155,6 +158,7 @@ pub fn main() -> ExitCode {
         Command::Moe(args) => moe::run(*args),
         Command::Pool(args) => pool::run(*args),
         Command::Simulate(args) => simulate::run(*args),
+        Command::Model(args) => model::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -9,12 +9,16 @@ mod families;
 mod layer;
 mod named;
 mod parameters;
+mod step;
+mod timed;
 
 pub use config::{Quantised, Storage};
 pub use error::NetworkError;
 pub use layer::{Experts, Feed, Heads, Latent, Layer, Mamba, Mixer, Mlp, Norm};
 pub use named::{named, names};
 pub use parameters::{Parameters, Part};
+pub use step::{Class, Op, Pass, Phase, Recompute, Step, StepError, What};
+pub use timed::{Timed, TimedError, TimedStep};
 
 use crate::gpu::DataType;
 

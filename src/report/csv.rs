@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Report, RowError, json::kernel_value, layout::clean, schema_fields};
+use super::{Report, RowError, json::value_of, layout::clean, schema_fields};
 use crate::units::significant;
 
 /// The rows could not be written.
@@ -16,7 +16,7 @@ pub struct CsvError(String);
 /// # Errors
 /// The CSV writer failed.
 pub fn csv(report: &Report) -> Result<String, CsvError> {
-    let mut rows: Vec<Vec<String>> = report.kernels.iter().map(|kernel| row(&kernel_value(kernel))).collect();
+    let mut rows: Vec<Vec<String>> = report.kernels.iter().map(|kernel| row(&value_of(kernel))).collect();
     let mut errors: Vec<&RowError> = report.errors.iter().collect();
     errors.sort_by_key(|e| e.row.unwrap_or(u64::MAX));
     for error in errors {

@@ -1,21 +1,19 @@
 //! The report as JSON: every field, absent ones as `null`.
 
+use serde::Serialize;
 use serde_json::Value;
 
-use super::{KernelReport, Report};
+use super::Report;
 use crate::units::significant;
 
 /// Pretty-printed JSON with a newline at the end.
 pub fn json(report: &Report) -> String {
-    // Strings, numbers and lists only: serialising cannot fail.
-    let mut value = serde_json::to_value(report).unwrap_or_default();
-    round(&mut value);
-    format!("{value:#}\n")
+    format!("{:#}\n", value_of(report))
 }
 
-/// A kernel as its JSON value, numbers rounded.
-pub(super) fn kernel_value(kernel: &KernelReport) -> Value {
-    let mut value = serde_json::to_value(kernel).unwrap_or_default();
+/// A value of strings, numbers and lists, which cannot fail to serialise, as JSON, numbers rounded.
+pub(super) fn value_of(of: &impl Serialize) -> Value {
+    let mut value = serde_json::to_value(of).unwrap_or_default();
     round(&mut value);
     value
 }

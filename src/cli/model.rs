@@ -1,0 +1,175 @@
+//! `model`: one step of a whole network, from its Hugging Face configuration.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::{
+    EXIT_OK,
+    args::{Format, GpuArgs, OutputArgs},
+    world,
+};
+use crate::{
+    gpu::{DataType, Gpu},
+    network::{self, Network, Phase, Recompute, Step},
+    op::{gemm::Precision, rowwise::bytes},
+    report::{NetworkReport, network_csv, network_json, network_markdown, network_text},
+    units::Seconds,
+};
+
+/// The forms of the answer.
+const FORMS: [Format; 4] = [Format::Text, Format::Json, Format::Csv, Format::Markdown];
+
+#[derive(ClapArgs)]
+#[command(mut_arg("format", |format| format.value_parser(Format::among(&FORMS, &[]))))]
+pub struct Args {
+    /// A Hugging Face config.json, or a built-in network such as llama-3.1-8b
+    #[arg(value_name = "CONFIG.json|NAME")]
+    network: String,
+    /// What the step does
+    #[arg(long, value_enum, default_value = "prefill")]
+    phase: PhaseArg,
+    /// Sequences
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    batch: u64,
+    /// Tokens of a sequence: the prompt, the cache with the new token (decode), or the training sequence; 2048, or as many as
+    /// the network allows
+    #[arg(long, value_name = "TOKENS")]
+    seq: Option<u64>,
+    /// Type of activations and plain weights: bf16, fp16, fp32, tf32; that of the configuration without it
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<DataType>,
+    /// Type of the products with weights, activations included: fp8, int8, fp4
+    #[arg(long, value_name = "TYPE")]
+    products: Option<DataType>,
+    /// Bits of a weight in memory, unpacked before the product: 8, 4.25 (4 bits and a scale per 64)
+    #[arg(long, value_name = "BITS")]
+    weight_bits: Option<f64>,
+    /// GPUs that share every layer
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    tp: u64,
+    /// Attention as product, softmax, product, with the scores in memory
+    #[arg(long)]
+    unfused: bool,
+    /// What training computes again in the backward pass
+    #[arg(long, value_enum, default_value = "none")]
+    recompute: RecomputeArg,
+    /// Time between two launches of the host, such as 5us, where there are no CUDA graphs; with graphs launches cost nothing more
+    #[arg(long, value_name = "TIME")]
+    launch: Option<Seconds>,
+    #[command(flatten)]
+    gpu: GpuArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PhaseArg {
+    /// Whole prompts, and the first new token of each
+    Prefill,
+    /// One new token per sequence
+    Decode,
+    /// Forward, backward and optimizer
+    Train,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RecomputeArg {
+    /// Nothing
+    None,
+    /// The scores of attention
+    Selective,
+    /// Every layer
+    Full,
+}
+
+/// A network by its file or its built-in name.
+pub fn read(name: &str) -> Result<Network> {
+    let path = Path::new(name);
+    if network::names().any(|known| known.eq_ignore_ascii_case(name))
+        || (path.extension().is_none() && name != "-" && !path.exists())
+    {
+        return Ok(network::named(name)?);
+    }
+    Network::read(name, &world::read(path)?).with_context(|| format!("`{name}`"))
+}
+
+/// Most tokens of a step without `--seq`.
+const TOKENS: u64 = 2048;
+
+impl Args {
+    /// The step on a GPU, and what had to be decided for it.
+    fn step(&self, network: &Network, gpu: &Gpu) -> Result<(Step, Vec<String>)> {
+        let mut notes = network.notes.clone();
+        let data = self.dtype.or(network.stored.filter(|stored| bytes(*stored) > 1.0)).unwrap_or(DataType::Bf16);
+        let mut products = data;
+        let (mut weights, mut experts) = (bytes(data), bytes(data));
+        let narrow = self.dtype.is_none() && self.products.is_none() && self.weight_bits.is_none();
+        if let Some(quantised) = network.quantised.as_ref().filter(|_| narrow) {
+            let storage = quantised.storage;
+            // Weights of 4 bits meet activations of 16 bits; FP8 weights meet FP8 where the GPU has it.
+            let native = storage.data == DataType::Fp8 && Precision::new(gpu, DataType::Fp8, false).is_ok();
+            products = if native { DataType::Fp8 } else { data };
+            experts = storage.bytes_per_weight;
+            if quantised.method != "mxfp4" {
+                weights = storage.bytes_per_weight;
+            }
+            let unit = if native { "in FP8".into() } else { format!("unpacked to {}", data.name()) };
+            notes.push(format!("weights as the configuration quantises them ({}), products {unit}", quantised.method));
+        }
+        if let Some(wanted) = self.products {
+            (products, weights, experts) = (wanted, bytes(wanted), bytes(wanted));
+        }
+        if let Some(bits) = self.weight_bits {
+            if !(1.0..=64.0).contains(&bits) {
+                bail!(
+                    "--weight-bits {bits}: write the bits of a weight with its share of the scale, such as 8 or 4.25"
+                );
+            }
+            (weights, experts) = (bits / 8.0, bits / 8.0);
+        }
+        let step = Step {
+            phase: match self.phase {
+                PhaseArg::Prefill => Phase::Prefill,
+                PhaseArg::Decode => Phase::Decode,
+                PhaseArg::Train => Phase::Train,
+            },
+            batch: self.batch,
+            tokens: self.seq.unwrap_or(TOKENS.min(network.longest)),
+            data,
+            products,
+            weight_bytes: weights,
+            expert_bytes: experts,
+            tensor_parallel: self.tp,
+            fused: !self.unfused,
+            recompute: match self.recompute {
+                RecomputeArg::None => Recompute::None,
+                RecomputeArg::Selective => Recompute::Selective,
+                RecomputeArg::Full => Recompute::Full,
+            },
+        };
+        if step.phase != Phase::Train && self.recompute != RecomputeArg::None {
+            bail!("--recompute is for --phase train: nothing else goes backward");
+        }
+        Ok((step, notes))
+    }
+}
+
+pub fn run(args: Args) -> Result<u8> {
+    let catalog = args.gpu.folder.catalog()?;
+    let (gpu, assumed) = args.gpu.resolve_one(&catalog)?;
+    let network = read(&args.network)?;
+    let (step, mut notes) = args.step(&network, &gpu)?;
+    notes.splice(0..0, assumed);
+    let found = network.timed(&gpu, &step)?;
+    let report = NetworkReport::new(&network, &gpu, &found, args.launch.map(|time| time.get()), &notes);
+    let text = match args.output.format {
+        Format::Json => network_json(&report),
+        Format::Csv => network_csv(&report)?,
+        Format::Markdown => network_markdown(&report),
+        Format::Text | Format::Html => network_text(&report, world::width()),
+    };
+    args.output.emit(&text)?;
+    Ok(EXIT_OK)
+}
