@@ -97,6 +97,11 @@ pub struct Roofline {
 }
 
 impl Bound {
+    /// The bound of a word in a report, `math`, `memory` or `latency`.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        [Self::Math, Self::Memory, Self::Latency].into_iter().find(|b| b.word().trim_end_matches("-bound") == word)
+    }
+
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Math => "math-bound",

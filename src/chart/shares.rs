@@ -52,6 +52,8 @@ pub struct Shares {
     pub bars: Vec<ShareBar>,
     /// Kernels, most time first.
     pub kernels: Vec<KernelShare>,
+    /// What a row of `kernels` is: `kernel` or `operation`.
+    pub what: String,
     /// What stands for the bounds: `bound` where they are measured, else `likely bound`.
     pub bound_word: String,
 }
@@ -91,7 +93,8 @@ impl Shares {
         for kernel in &self.kernels {
             let launches = kernel.launches.to_string();
             let share = optional(self.share(kernel).map(|share| 100.0 * share));
-            let row = ["kernel", &kernel.label, word(kernel.bound), &launches, &cell(kernel.total_us), &share];
+            let row =
+                [self.what.as_str(), &kernel.label, word(kernel.bound), &launches, &cell(kernel.total_us), &share];
             table.row(&row);
         }
         table.finish()
@@ -119,14 +122,12 @@ impl Shares {
         let mut caption = self.caption.clone();
         if shown < self.kernels.len() {
             let share: f64 = self.kernels.iter().take(shown).filter_map(|k| self.share(k)).sum();
-            let all = counted(self.kernels.len() as u64, "group");
-            caption
-                .assumptions
-                .insert(0, format!("the {shown} longest of {all} of equal launches: {} of their time", percent(share)));
+            let all = counted(self.kernels.len() as u64, &self.what);
+            caption.assumptions.insert(0, format!("the {shown} longest of {all}: {} of their time", percent(share)));
         }
         let subtitle = format!(
-            "Colour and mark: {} (circle math, square memory, triangle latency, none unknown); below, the kernels with most time",
-            self.bound_word
+            "Colour and mark: {} (circle math, square memory, triangle latency, none unknown); below, the {}s with most time",
+            self.bound_word, self.what
         );
         let above = BAR_ROW * bars.len() as f64;
         let rows = ROW * shown as f64;
@@ -138,7 +139,7 @@ impl Shares {
         let plot = Rect::new(body.x0 + LEFT, body.y0 + above + 8.0, body.x1 - ASIDE, body.y0 + above + 8.0 + rows);
         let longest = self.kernels.first().and_then(|k| self.share(k)).unwrap_or(1.0);
         let x = Axis::linear(0.0, 100.0 * longest, 6, (plot.x0, plot.x1));
-        x.draw_below(&mut canvas, plot, "Share of the kernels' time (%)");
+        x.draw_below(&mut canvas, plot, &format!("Share of the {}s' time (%)", self.what));
         let palette = canvas.palette;
         canvas.line((plot.x0, plot.y0), (plot.x0, plot.y1), Stroke::new(palette.axis, 1));
         for (index, kernel) in self.kernels.iter().take(shown).enumerate() {

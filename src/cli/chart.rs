@@ -2,6 +2,7 @@
 
 mod attention;
 mod gemm;
+mod model;
 mod rowwise;
 mod validation;
 
@@ -72,6 +73,8 @@ enum Shaped {
     Elementwise(Box<rowwise::ElementwiseArgs>),
     /// Softmax, layer norm, RMS norm or row sums by the length of the rows: bandwidth and time
     Rowwise(Box<rowwise::RowArgs>),
+    /// A step of a whole network: its operations under the roofs, or where the time goes
+    Model(Box<model::Args>),
     /// A simulation block by block: SMs over time, the tail, the critical block, what is used
     Timeline(Box<TimelineArgs>),
 }
@@ -127,6 +130,7 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Attention(own)) => &own.drawing,
         Some(Shaped::Elementwise(own)) => &own.drawing,
         Some(Shaped::Rowwise(own)) => &own.drawing,
+        Some(Shaped::Model(own)) => &own.drawing,
         Some(Shaped::Timeline(own)) => &own.drawing,
         None => &args.drawing,
     };
@@ -140,6 +144,7 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Attention(own)), _) => attention::drawn(own, theme)?,
         (Some(Shaped::Elementwise(own)), _) => rowwise::elementwise(own, theme)?,
         (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
+        (Some(Shaped::Model(own)), _) => model::drawn(own, theme)?,
         (Some(Shaped::Timeline(own)), _) => timeline_figure(&own.selection.run_one()?).draw(theme),
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),

@@ -1,6 +1,6 @@
 //! `model`: one step of a whole network, from its Hugging Face configuration.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args as ClapArgs, ValueEnum};
@@ -8,10 +8,15 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::{
     EXIT_OK,
     args::{Format, GpuArgs, OutputArgs},
+    show::{NamedChart, write_files},
     world,
 };
 use crate::{
-    gpu::{DataType, Gpu},
+    chart::{
+        Theme,
+        figures::{network_roofline, network_shares},
+    },
+    gpu::{DataType, Gpu, Pipe},
     network::{self, Network, Phase, Recompute, Step},
     op::{gemm::Precision, rowwise::bytes},
     report::{NetworkReport, network_csv, network_json, network_markdown, network_text},
@@ -24,6 +29,18 @@ const FORMS: [Format; 4] = [Format::Text, Format::Json, Format::Csv, Format::Mar
 #[derive(ClapArgs)]
 #[command(mut_arg("format", |format| format.value_parser(Format::among(&FORMS, &[]))))]
 pub struct Args {
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Folder for the report in every form and the charts: the operations under the roofs, where the time goes
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// A step of a network on a GPU.
+#[derive(ClapArgs)]
+pub struct Selection {
     /// A Hugging Face config.json, or a built-in network such as llama-3.1-8b
     #[arg(value_name = "CONFIG.json|NAME")]
     network: String,
@@ -60,8 +77,6 @@ pub struct Args {
     launch: Option<Seconds>,
     #[command(flatten)]
     gpu: GpuArgs,
-    #[command(flatten)]
-    output: OutputArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -98,7 +113,7 @@ pub fn read(name: &str) -> Result<Network> {
 /// Most tokens of a step without `--seq`.
 const TOKENS: u64 = 2048;
 
-impl Args {
+impl Selection {
     /// The step on a GPU, and what had to be decided for it.
     fn step(&self, network: &Network, gpu: &Gpu) -> Result<(Step, Vec<String>)> {
         let mut notes = network.notes.clone();
@@ -156,20 +171,42 @@ impl Args {
     }
 }
 
+impl Selection {
+    /// The step with its times, on its GPU, whose pipe multiplies.
+    pub fn run(&self) -> Result<(Gpu, NetworkReport, Pipe)> {
+        let catalog = self.gpu.folder.catalog()?;
+        let (gpu, assumed) = self.gpu.resolve_one(&catalog)?;
+        let network = read(&self.network)?;
+        let (step, mut notes) = self.step(&network, &gpu)?;
+        notes.splice(0..0, assumed);
+        let found = network.timed(&gpu, &step)?;
+        let report = NetworkReport::new(&network, &gpu, &found, self.launch.map(|time| time.get()), &notes);
+        let pipe = Precision::new(&gpu, step.products, false)?.pipe;
+        Ok((gpu, report, pipe))
+    }
+}
+
 pub fn run(args: Args) -> Result<u8> {
-    let catalog = args.gpu.folder.catalog()?;
-    let (gpu, assumed) = args.gpu.resolve_one(&catalog)?;
-    let network = read(&args.network)?;
-    let (step, mut notes) = args.step(&network, &gpu)?;
-    notes.splice(0..0, assumed);
-    let found = network.timed(&gpu, &step)?;
-    let report = NetworkReport::new(&network, &gpu, &found, args.launch.map(|time| time.get()), &notes);
+    let (gpu, report, pipe) = args.selection.run()?;
     let text = match args.output.format {
         Format::Json => network_json(&report),
         Format::Csv => network_csv(&report)?,
         Format::Markdown => network_markdown(&report),
         Format::Text | Format::Html => network_text(&report, world::width()),
     };
+    if let Some(folder) = &args.out {
+        let reports = [
+            ("model.json", network_json(&report)),
+            ("model.csv", network_csv(&report)?),
+            ("model.md", network_markdown(&report)),
+        ];
+        let named = |name: &str, label: &str, chart| NamedChart { name: name.into(), label: label.into(), chart };
+        let charts = [
+            named("roofline", "Roofline", network_roofline(&gpu, &report, pipe).draw(Theme::Light)),
+            named("time", "Where the time goes", network_shares(&gpu, &report).draw(Theme::Light)),
+        ];
+        write_files(folder, &reports, &charts, args.output.quiet)?;
+    }
     args.output.emit(&text)?;
     Ok(EXIT_OK)
 }

@@ -246,10 +246,18 @@ impl Network {
     pub fn operations(&self, step: &Step) -> Result<Vec<Op>, StepError> {
         self.check_step(step)?;
         let forward = forward::operations(self, step)?;
-        match step.phase {
-            Phase::Prefill | Phase::Decode => Ok(forward),
-            Phase::Train => Ok(backward::operations(self, step, forward)?),
+        let all = match step.phase {
+            Phase::Prefill | Phase::Decode => forward,
+            Phase::Train => backward::operations(self, step, forward)?,
+        };
+        let mut ops: Vec<Op> = Vec::new();
+        for op in all {
+            match ops.iter_mut().find(|known| Op { count: op.count, ..**known } == op) {
+                Some(known) => known.count += op.count,
+                None => ops.push(op),
+            }
         }
+        Ok(ops)
     }
 
     fn check_step(&self, step: &Step) -> Result<(), StepError> {

@@ -53,7 +53,7 @@ pub struct Timed {
     pub high: f64,
     /// What holds it back.
     pub bound: Bound,
-    /// FLOP.
+    /// FLOP, of rows and elements those of their usual formulas.
     pub flop: f64,
     /// Least bytes from and to DRAM.
     pub bytes: f64,
@@ -254,7 +254,7 @@ fn estimated(op: &Op, found: &Estimate, kernels: u64) -> Timed {
         low: found.low,
         high: found.high,
         bound: found.bound(),
-        flop: op.flop(),
+        flop: found.flop,
         bytes: found.bytes,
         kernels,
         unmeasured: found.unmeasured,
@@ -281,14 +281,14 @@ impl TimedStep {
     /// (PaLM, arXiv 2204.02311, appendix B); causal attention counts the pairs that are seen.
     pub fn model_flop(&self) -> f64 {
         let forward = self.ops.iter().filter(|op| op.op.pass == Pass::Forward);
-        let once: f64 = forward.map(|op| op.flop * op.op.count as f64).sum();
+        let once: f64 = forward.map(|op| op.op.flop() * op.op.count as f64).sum();
         if self.step.phase == Phase::Train { 3.0 * once } else { once }
     }
 
     /// FLOP that run: those of the model, and what is computed again.
     pub fn hardware_flop(&self) -> f64 {
         let again = self.ops.iter().filter(|op| op.op.pass == Pass::Again);
-        self.model_flop() + again.map(|op| op.flop * op.op.count as f64).sum::<f64>()
+        self.model_flop() + again.map(|op| op.op.flop() * op.op.count as f64).sum::<f64>()
     }
 
     /// Tokens that the step takes in or makes.

@@ -1,17 +1,21 @@
 //! A step of a whole network: one flat, versioned value and its text, JSON, CSV and Markdown.
 
+mod forms;
+
 use serde::Serialize;
+
+pub use forms::{network_markdown, network_text};
 
 use super::{
     CsvError,
     csv::{cell, table},
     json::value_of,
-    layout::{LABEL, bar, clean, entry, fit, hanging, pad, percent, time},
+    layout::percent,
 };
 use crate::{
     network::{Class, Network, Pass, Phase, Timed, TimedStep},
     time::Bound,
-    units::{FlopsPerSecond, grouped, significant},
+    units::FlopsPerSecond,
 };
 
 /// Name and version of the form.
@@ -141,6 +145,16 @@ fn pass(pass: Pass) -> &'static str {
     }
 }
 
+/// What no measurement stands behind, in one sentence, with its share of the time.
+fn never_measured(found: &TimedStep) -> Option<String> {
+    let mut why: Vec<&str> = found.ops.iter().filter_map(|op| op.unmeasured).collect();
+    why.sort_unstable();
+    why.dedup();
+    let time: f64 = found.ops.iter().filter(|op| op.unmeasured.is_some()).map(Timed::total).sum();
+    let share = percent(100.0 * time / found.device.0);
+    (!why.is_empty()).then(|| format!("bands of {share} of the time are by judgement: {}", why.join("; ")))
+}
+
 impl NetworkReport {
     /// The report of a step; `launch` is the time between two launches of the host, where they are counted.
     pub fn new(
@@ -166,9 +180,8 @@ impl NetworkReport {
         let passes = [Pass::Forward, Pass::Again, Pass::Backward, Pass::Update];
         let by_pass = passes.map(|p| part(pass(p), found.of_pass(p)));
         let all = network.parameters();
-        let mut unmeasured: Vec<&str> = found.ops.iter().filter_map(|op| op.unmeasured).collect();
-        unmeasured.sort_unstable();
-        unmeasured.dedup();
+        let mut notes = notes.to_vec();
+        notes.extend(never_measured(found));
         let step = &found.step;
         Self {
             schema: SCHEMA,
@@ -203,11 +216,7 @@ impl NetworkReport {
             by_class: listed(classes.into()),
             by_pass: if step.phase == Phase::Train { listed(by_pass.into()) } else { Vec::new() },
             operations: found.ops.iter().map(|op| OpReport::new(op, share(op.total()))).collect(),
-            notes: notes
-                .iter()
-                .cloned()
-                .chain(unmeasured.into_iter().map(|why| format!("no band of measurements: {why}")))
-                .collect(),
+            notes,
         }
     }
 }
@@ -230,6 +239,15 @@ impl OpReport {
             bytes: timed.bytes,
             intensity_flop_per_byte: (intensity > 0.0 && intensity.is_finite()).then_some(intensity),
             measured: timed.unmeasured.is_none(),
+        }
+    }
+
+    /// The operation, with its pass where that is not the forward one.
+    pub fn named(&self) -> String {
+        match self.pass {
+            "forward" => self.operation.to_owned(),
+            pass if pass == self.operation => pass.to_owned(),
+            pass => format!("{}, {pass}", self.operation),
         }
     }
 
@@ -270,163 +288,4 @@ pub fn network_csv(report: &NetworkReport) -> Result<String, CsvError> {
         COLUMNS.iter().map(|name| cell(name, own.get(name).unwrap_or(&gpu))).collect()
     });
     table(&COLUMNS, rows.collect())
-}
-
-impl NetworkReport {
-    fn head(&self) -> String {
-        let tokens = match self.phase {
-            "decode" => format!("{} tokens in the cache", grouped(self.tokens)),
-            _ => format!("{} tokens", grouped(self.tokens)),
-        };
-        let types = if self.data == self.products {
-            self.data.into()
-        } else {
-            format!("{}, products in {}", self.data, self.products)
-        };
-        let parallel = match self.tensor_parallel {
-            1 => String::new(),
-            degree => format!(", 1 of {degree} GPUs of a tensor-parallel group"),
-        };
-        let changes: String = self.gpu_changes.iter().map(|change| format!(", {change}")).collect();
-        let (network, gpu) = (&self.network, &self.gpu_name);
-        format!(
-            "{network} on {gpu}{changes}: {}, batch {}, {tokens}, {types}{parallel}",
-            self.phase,
-            grouped(self.batch)
-        )
-    }
-
-    /// What there is to say, under labels.
-    fn entries(&self) -> Vec<(&'static str, String)> {
-        let what = if self.phase == "decode" { "per token of each sequence" } else { "per step" };
-        let parts = |parts: &[PartReport]| {
-            let parts: Vec<String> =
-                parts.iter().map(|part| format!("{} {}", part.what, percent(part.share_pct))).collect();
-            parts.join(", ")
-        };
-        let range = format!("{} {what} ({} to {})", time(self.time_us), time(self.low_us), time(self.high_us));
-        let mut entries = vec![("time", range)];
-        if let Some(host) = self.host_us {
-            let slower = if host > self.device_us { "slower than the device" } else { "hidden behind the device" };
-            let device = time(self.device_us);
-            entries.push((
-                "launches",
-                format!("{} kernels, {} of the host: {slower} ({device})", grouped(self.kernels), time(host)),
-            ));
-        }
-        entries.push(("tokens", format!("{} per second", significant(self.tokens_per_s, 4))));
-        entries.push(("bound", parts(&self.by_bound)));
-        entries.push(("operations", parts(&self.by_class)));
-        if !self.by_pass.is_empty() {
-            entries.push(("passes", parts(&self.by_pass)));
-        }
-        let peak = FlopsPerSecond(self.peak_tflops * 1e12);
-        let again = if self.hardware_flop > self.model_flop {
-            format!(", HFU {} with what is computed again", percent(self.hfu_pct))
-        } else {
-            String::new()
-        };
-        entries.push((
-            "MFU",
-            format!("{} of {peak} dense{again} (products and attention, FMA = 2 FLOP)", percent(self.mfu_pct)),
-        ));
-        let active = match self.active_parameters {
-            active if active < self.parameters => format!(", {} of them met by a token", billions(active)),
-            _ => String::new(),
-        };
-        let moved = format!("{} GB through DRAM at least", significant(self.bytes / 1e9, 4));
-        entries.push(("parameters", format!("{}{active}; {moved}", billions(self.parameters))));
-        entries
-    }
-}
-
-/// "6.738 billion", "124.4 million".
-fn billions(count: u64) -> String {
-    match count as f64 {
-        count if count >= 1e9 => format!("{} billion", significant(count / 1e9, 4)),
-        count => format!("{} million", significant(count / 1e6, 4)),
-    }
-}
-
-/// Operations that a person reads.
-const SHOWN: usize = 25;
-
-/// Operations by name and pass: those of layers that differ in a window alone are one line.
-fn lines(report: &NetworkReport) -> Vec<OpReport> {
-    let mut lines: Vec<OpReport> = Vec::new();
-    for op in &report.operations {
-        match lines.iter_mut().find(|line| line.operation == op.operation && line.pass == op.pass) {
-            Some(line) => {
-                if op.total_us > line.total_us {
-                    (line.bound, line.flop, line.time_us) = (op.bound, op.flop, op.time_us);
-                }
-                line.count += op.count;
-                line.total_us += op.total_us;
-                line.share_pct += op.share_pct;
-            }
-            None => lines.push(op.clone()),
-        }
-    }
-    lines.sort_by(|a, b| b.total_us.total_cmp(&a.total_us));
-    lines
-}
-
-/// For people.
-pub fn network_text(report: &NetworkReport, width: usize) -> String {
-    let mut out = String::new();
-    hanging(&mut out, "", &report.head(), width);
-    report.entries().iter().for_each(|(label, text)| entry(&mut out, label, text, width));
-    out.push('\n');
-    let lines = lines(report);
-    let named = |line: &OpReport| match line.pass {
-        "forward" => line.operation.to_owned(),
-        pass => format!("{}, {pass}", line.operation),
-    };
-    let names =
-        lines.iter().take(SHOWN).map(|line| named(line).len()).max().unwrap_or(0).min(width.saturating_sub(54).max(16));
-    let longest = lines.first().map_or(0.0, |line| line.share_pct);
-    let room = width.saturating_sub(names + 56).min(20);
-    for line in lines.iter().take(SHOWN) {
-        let name = pad(&fit(&named(line), names), names);
-        let runs = format!("{} x {}", line.count, time(line.time_us));
-        let bar = pad(&bar(line.share_pct / longest, room), room);
-        let share = percent(line.share_pct);
-        let row = format!("  {name} {bar}{share:>7}  {runs:>18}  {:<7}  {:>13}", line.bound, line.rate());
-        out += row.trim_end();
-        out.push('\n');
-    }
-    if let Some(rest) = lines.get(SHOWN..).filter(|rest| !rest.is_empty()) {
-        let share: f64 = rest.iter().map(|line| line.share_pct).sum();
-        hanging(
-            &mut out,
-            "  ",
-            &format!("and {} more, {} together: --format csv has all", rest.len(), percent(share)),
-            width,
-        );
-    }
-    if !report.notes.is_empty() {
-        out.push('\n');
-    }
-    for (index, note) in report.notes.iter().enumerate() {
-        hanging(&mut out, &format!("{:<LABEL$}", if index == 0 { "notes" } else { "" }), note, width);
-    }
-    out
-}
-
-/// A table to paste.
-pub fn network_markdown(report: &NetworkReport) -> String {
-    let mut out = format!("### {}\n\n", super::escape(&report.head()));
-    for (label, text) in report.entries() {
-        out += &format!("- **{label}**: {}\n", super::escape(&text));
-    }
-    out += "\n| operation | pass | runs | each | share | bound | rate |\n|---|---|---:|---:|---:|---|---:|\n";
-    for line in lines(report) {
-        let (each, share) = (time(line.time_us), percent(line.share_pct));
-        let (name, pass, count, bound) = (line.operation, line.pass, line.count, line.bound);
-        out += &format!("| {name} | {pass} | {count} | {each} | {share} | {bound} | {} |\n", line.rate());
-    }
-    for (index, note) in report.notes.iter().enumerate() {
-        out += &format!("{}- {}\n", if index == 0 { "\n" } else { "" }, super::escape(&clean(note)));
-    }
-    out
 }

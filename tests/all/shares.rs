@@ -63,7 +63,7 @@ fn the_chart_shows_where_the_time_goes() {
     assert!(data.starts_with("of,what,bound,launches,time_us,share_pct\nkernels by bound,"), "{data}");
     assert!(data.contains("\nkernel,stage_0,latency,3,300,") && data.contains("\nkernel,stage_29,"), "{data}");
     let svg = place.out(&["chart", "shares", "p.csv"]);
-    assert!(svg.contains("Where the time goes: p.csv") && svg.contains("the 20 longest of 30 groups"), "{svg}");
+    assert!(svg.contains("Where the time goes: p.csv") && svg.contains("the 20 longest of 30 kernels"), "{svg}");
     place.out(&["analyze", "p.csv", "--out", "o", "--quiet"]);
     assert_eq!(String::from_utf8(place.read("o/shares.csv")).unwrap(), data);
     place.refused(&["chart", "shares", "demo"], &["needs a trace or a profile"]);

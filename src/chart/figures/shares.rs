@@ -9,10 +9,6 @@ use crate::{
 /// So many names, which may be drawn, are told apart.
 const NAMED: usize = 40;
 
-fn bound(word: &str) -> Option<Bound> {
-    [Bound::Math, Bound::Memory, Bound::Latency].into_iter().find(|b| b.word().trim_end_matches("-bound") == word)
-}
-
 /// Where the time of a file goes: `rows` are the reports of its kernels; absent where it has no times.
 pub fn shares_figure(trace: &TraceReport, rows: &[KernelReport]) -> Option<Shares> {
     if trace.kernels_us <= 0.0 {
@@ -30,7 +26,7 @@ pub fn shares_figure(trace: &TraceReport, rows: &[KernelReport]) -> Option<Share
         let parts = trace.kernel_parts(by).map(|(found, _)| Share {
             label: found.what.clone(),
             time_us: found.time_us,
-            bound: bound(&found.what).filter(|_| by == "bound"),
+            bound: Bound::of(&found.what).filter(|_| by == "bound"),
         });
         bars.push(ShareBar { label, parts: parts.collect() });
     }
@@ -43,7 +39,7 @@ pub fn shares_figure(trace: &TraceReport, rows: &[KernelReport]) -> Option<Share
             bound: group
                 .iter()
                 .max_by(|a, b| a.own_us().total_cmp(&b.own_us()))
-                .and_then(|row| bound(row.likely_bound.as_ref().or(row.bound.as_ref())?)),
+                .and_then(|row| Bound::of(row.likely_bound.as_ref().or(row.bound.as_ref())?)),
         })
         .filter(|kernel| kernel.total_us > 0.0)
         .collect();
@@ -67,5 +63,5 @@ pub fn shares_figure(trace: &TraceReport, rows: &[KernelReport]) -> Option<Share
         assumptions: vec![format!("times as measured ({})", trace.format), how.into()],
         version: env!("CARGO_PKG_VERSION").into(),
     };
-    Some(Shares { caption, bars, kernels, bound_word: bound_word.into() })
+    Some(Shares { caption, bars, kernels, what: "kernel".into(), bound_word: bound_word.into() })
 }

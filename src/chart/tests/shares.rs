@@ -22,6 +22,7 @@ fn shares(kernels: usize, parts: &[f64]) -> Shares {
                 bound: bounds[k % 4],
             })
             .collect(),
+        what: "kernel".into(),
         bound_word: "likely bound".into(),
     }
 }
@@ -49,7 +50,7 @@ fn parts_and_kernels_are_shares_of_the_whole() {
     let texts: Vec<String> = chart.canvas(Theme::Light).texts.into_iter().map(|t| t.text).collect();
     let has = |text: &str| texts.iter().any(|t| t.contains(text));
     // 1 + 1/2 + ... + 1/20 of 1 + 1/2 + ... + 1/60 is 77 %; the first is 1/4.68 of all.
-    assert!(has("the 20 longest of 60 groups of equal launches: 77 % of their time"), "{texts:?}");
+    assert!(has("the 20 longest of 60 kernels: 77 % of their time"), "{texts:?}");
     assert!(has("21 % · 1 s · math") && has("number 0 60 %") && has("number 3 0.1 %"), "{texts:?}");
     let csv = chart.draw(Theme::Light).csv().to_owned();
     let shares: f64 = csv
