@@ -52,7 +52,7 @@ pub use nsys::read_sqlite;
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
-pub use pair::{Pair, circumstances, pair};
+pub use pair::{Pair, Seen, circumstances, pair};
 pub use text::binary;
 pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, LaunchSummary, Trace, TransferGroup};
 
@@ -89,6 +89,17 @@ impl Format {
             Self::Rocprof => "rocprof",
             Self::NcuText => "Nsight Compute, text",
             Self::Kineto => "trace of PyTorch's profiler",
+        }
+    }
+
+    /// The tool that wrote it, for people.
+    pub fn tool(self) -> &'static str {
+        match self {
+            Self::NsysTables | Self::NsysSqlite => "Nsight Systems",
+            Self::Nvprof => "nvprof",
+            Self::Rocprof => "rocprof",
+            Self::NcuDetailsCsv | Self::NcuRawCsv | Self::NcuText => "Nsight Compute",
+            Self::Kineto => "PyTorch's profiler",
         }
     }
 

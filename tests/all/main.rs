@@ -13,6 +13,7 @@ mod calibrate_command;
 mod cli;
 mod common;
 mod compare;
+mod compare_traces;
 mod compiler;
 mod console;
 mod conv;
