@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
+    asked::Asked,
     compiled,
     input::{self, Filter, Input, Opening},
     show::{self, Outcome},
@@ -21,6 +22,8 @@ pub struct Args {
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
     opening: Opening,
     #[command(flatten)]
     gpu: GpuArgs,
@@ -33,10 +36,12 @@ pub fn run(args: Args) -> Result<u8> {
     let mut outcome = Outcome::default();
     let mut unusable = 0;
     let read = |name: &str| input::read(name, args.opening, args.report.output.quiet);
+    let wanted = (&args.filter, &args.asked);
     let mut first = None;
     if let [only] = args.files.as_slice() {
         match read(only)? {
             Input::Compiled(report) => {
+                args.asked.refuse("a compiler's report has none", "it is answered for every block size already")?;
                 return compiled::run(*report, &args.gpu, &args.filter, &catalog, &args.report.output);
             }
             found => first = Some(found),
@@ -45,6 +50,10 @@ pub fn run(args: Args) -> Result<u8> {
     for name in &args.files {
         let done = first.take().map_or_else(|| read(name), Ok).and_then(|found| match found {
             Input::Scenario(scenario) => {
+                args.asked.refuse(
+                    "a scenario describes its own",
+                    "change the kernel in the file, or the GPU with `compare --what-if` or `--set`",
+                )?;
                 if args.files.len() == 1 {
                     outcome.title = Some(scenario.title.clone());
                 }
@@ -52,8 +61,8 @@ pub fn run(args: Args) -> Result<u8> {
                 input::run_cases(&cases, args.report.output.quiet, &mut outcome);
                 Ok(())
             }
-            Input::Profile(file) => input::run_profile(file, &args.gpu, &args.filter, &catalog, &mut outcome),
-            Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &args.filter, &catalog, &mut outcome),
+            Input::Profile(file) => input::run_profile(name, file, &args.gpu, wanted, &catalog, &mut outcome),
+            Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, wanted, &catalog, &mut outcome),
             Input::Compiled(_) => bail!("`{name}` is a compiler's report, which is analysed by itself"),
             Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),
         });
@@ -95,6 +104,7 @@ pub fn demo(args: DemoArgs) -> Result<u8> {
     run(Args {
         files: vec![DEMO.into()],
         filter: Filter::default(),
+        asked: Asked::default(),
         opening: Opening::default(),
         gpu: GpuArgs { gpu: Vec::new(), folder: GpuFolder { gpu_dir: None }, set: Vec::new() },
         report: ReportArgs {

@@ -13,6 +13,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use super::{
     EXIT_OK,
     args::GpuArgs,
+    asked::Asked,
     compare::{self, DeviceArgs},
     input::{self, Input},
     show::{Outcome, write_chart},
@@ -37,7 +38,7 @@ pub struct Args {
     #[arg(required = true)]
     kind: Option<Kind>,
     /// Scenario (file or built-in name); for the roofline also an Nsight Compute CSV or a CSV of matrix products (m, n,
-    /// k), for `compare` also two Nsight Compute CSVs
+    /// k), for `compare` also two profiles or two traces
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<String>,
     /// Kernel of the file, for charts of one kernel; the first one without it
@@ -155,13 +156,9 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
         Kind::Roofline => match read(args)? {
             Input::Profile(file) => {
                 let mut outcome = Outcome::default();
-                input::run_profile(
-                    file,
-                    &args.gpu,
-                    &input::Filter::default(),
-                    &args.gpu.folder.catalog()?,
-                    &mut outcome,
-                )?;
+                let (filter, asked) = (input::Filter::default(), Asked::default());
+                let catalog = args.gpu.folder.catalog()?;
+                input::run_profile("", file, &args.gpu, (&filter, &asked), &catalog, &mut outcome)?;
                 let figure = profile_roofline("Roofline of the profile", &outcome.judged);
                 let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
                 Ok(figure.context(why)?.draw(theme))

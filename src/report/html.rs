@@ -62,6 +62,7 @@ pub fn html(report: &Report, charts: &[(String, String)]) -> String {
                 section id="overview" { h2 { "Overview" } (overview_table(&report.kernels)) }
                 (LINE)
             }
+            (note("asked", "Asked of all kernels", &report.asked()))
             @if !charts.is_empty() { (figures(charts)) }
             @if !report.kernels.is_empty() {
                 section id="kernels" {

@@ -15,6 +15,7 @@ pub fn markdown(report: &Report) -> String {
         out.push('\n');
         table(&mut out, overview(&report.kernels));
     }
+    bullets(&mut out, "Asked of all kernels", &report.asked());
     for kernel in &report.kernels {
         details(&mut out, kernel);
     }
@@ -90,6 +91,8 @@ fn details(out: &mut String, kernel: &KernelReport) {
         bullet("Terms", all.collect::<Vec<_>>().join(", "));
     }
     for (label, lines) in [
+        ("What if", &kernel.asked.iter().map(|a| a.text.clone()).collect::<Vec<_>>()),
+        ("Elsewhere", &kernel.elsewhere_lines()),
         ("Would help", &kernel.what_ifs.iter().map(|w| format!("{:.2}x: {}", w.speedup, w.text)).collect::<Vec<_>>()),
         ("Would help", &kernel.advice.clone()),
         ("Next block", &kernel.next_steps),

@@ -101,7 +101,9 @@ fn traced(out: &mut String, trace: &TraceReport, width: usize) {
         )
     };
     let (launches, groups) = (counted(trace.launches, "launch"), counted(trace.groups, "group"));
-    let head = format!("{}: {launches} in {groups}, {}", trace.file, trace.format);
+    // In a profile every launch is a row of its own.
+    let groups = if trace.format.starts_with("Nsight Compute") { String::new() } else { format!(" in {groups}") };
+    let head = format!("{}: {launches}{groups}, {}", trace.file, trace.format);
     hanging(out, "", &head, width);
     let gaps = trace.span_us.zip(trace.gaps_us).map_or(String::new(), |(span, gaps)| {
         format!(" in {}, of which {} without kernel or copy", time(span), time(gaps))
@@ -122,6 +124,9 @@ fn traced(out: &mut String, trace: &TraceReport, width: usize) {
     for (place, line) in trace.elsewhere.iter().enumerate() {
         entry(out, if place == 0 { "elsewhere" } else { "" }, line, width);
     }
+    for (place, asked) in trace.asked.iter().enumerate() {
+        entry(out, if place == 0 { "what if" } else { "" }, &asked.text, width);
+    }
     out.push('\n');
 }
 
@@ -140,6 +145,7 @@ fn verdicts(out: &mut String, kernels: &[KernelReport], width: usize) {
             (None, None) => String::new(),
         };
         hanging(out, "- ", &format!("{}: {verdict}{best}", fit(&kernel.kernel, width / 2)), width);
+        kernel.asked.iter().for_each(|asked| hanging(out, "  what if ", &asked.text, width));
     }
 }
 
@@ -162,6 +168,8 @@ fn block(out: &mut String, kernel: &KernelReport, width: usize) {
     terms(out, kernel, width);
     entries(out, "kernel", kernel.choices.iter().map(|c| (String::new(), c.clone())), width);
     entries(out, "sizes", kernel.sizes.iter().map(|s| (String::new(), s.clone())), width);
+    entries(out, "what if", kernel.asked.iter().map(|a| (String::new(), a.text.clone())), width);
+    entries(out, "elsewhere", kernel.elsewhere_lines().into_iter().map(|line| (String::new(), line)), width);
     entries(out, "would help", what_ifs(kernel).into_iter(), width);
     entries(out, "findings", kernel.findings.iter().map(|f| (String::new(), f.clone())), width);
     entries(out, "differs", kernel.differences.iter().map(|d| (String::new(), d.clone())), width);

@@ -91,14 +91,15 @@ impl TraceReport {
                 .collect(),
             parts,
             elsewhere: Vec::new(),
+            asked: Vec::new(),
         }
     }
 
-    /// Adds what the kernels would take on another GPU.
-    pub fn add_elsewhere(&mut self, from: &str, to: &str, span: Span) {
+    /// Adds what the kernels would take on another GPU; `by` says what scaled them.
+    pub fn add_elsewhere(&mut self, from: &str, to: &str, span: Span, by: &str) {
         let gaps = if self.gaps_us.is_some() { "; gaps are the host's and stay" } else { "" };
         self.elsewhere.push(format!(
-            "{to}: {} to {} instead of {} on {from}, each kernel scaled by its likely bound{gaps}",
+            "{to}: {} to {} instead of {} on {from}, each kernel scaled by {by}{gaps}",
             span.low,
             span.high,
             Seconds(self.kernels_us * 1e-6)

@@ -34,20 +34,20 @@ fn groups_meet_by_name_and_grid() {
     let place = traced();
     let found = rows(&place, &FILES);
     let names: Vec<&String> = found.keys().collect();
-    assert_eq!(names, ["add (512 blocks)", "add (64 blocks)", "gemm", "gone", "new", "soft"]);
+    assert_eq!(names, ["add (grid 512)", "add (grid 64)", "gemm", "gone", "new", "soft"]);
     let both = ["before_us", "after_us", "before_launches", "after_launches", "before_mean_us", "after_mean_us"];
-    assert_eq!(cells(&found["add (512 blocks)"], &both), "50 70 2 1 25 70");
-    assert_eq!(cells(&found["add (64 blocks)"], &both), "5 4 1 1 5 4");
+    assert_eq!(cells(&found["add (grid 512)"], &both), "50 70 2 1 25 70");
+    assert_eq!(cells(&found["add (grid 64)"], &both), "5 4 1 1 5 4");
     assert_eq!(cells(&found["gemm"], &both), "50 40 1 2 50 20");
     assert_eq!(cells(&found["gemm"], &["change_pct", "mean_change_pct", "before_share_pct"]), "-20 -60 41.67");
     let note = |name: &str| found[name]["note"].as_str();
-    assert_eq!((note("add (512 blocks)"), note("add (64 blocks)"), note("gemm")), ("grid 512 -> 256", "", ""));
+    assert_eq!((note("add (grid 512)"), note("add (grid 64)"), note("gemm")), ("grid 512 -> 256", "", ""));
     assert_eq!((note("soft"), note("gone"), note("new")), ("name changed", "only before", "only after"));
     // 128 registers hold 2 blocks of 8 warps, 64 registers 4 of them.
     let resources = ["before_registers", "after_registers", "before_occupancy_pct", "after_occupancy_pct"];
     assert_eq!(cells(&found["gemm"], &resources), "128 64 25 50");
     let blocks = ["before_grid_blocks", "after_grid_blocks", "before_threads_per_block", "after_threads_per_block"];
-    assert_eq!(cells(&found["add (512 blocks)"], &blocks), "512 256 128 256");
+    assert_eq!(cells(&found["add (grid 512)"], &blocks), "512 256 128 256");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn totals_span_and_gaps_before_and_after() {
     assert_eq!(line("gemm"), ["1", "->", "2", "50", "40", "-10", "-20", "41.7"]);
     assert!(out.contains("50 -> 20") && out.contains("25 -> 50"), "{out}");
     // The largest change of total time comes first.
-    assert!(out.lines().nth(3).unwrap().starts_with("add (512"), "{out}");
+    assert!(out.lines().nth(3).unwrap().starts_with("add (grid 512)"), "{out}");
     for (check, code) in [
         ("total_change_pct > 5", 0),
         ("total_change_pct > 3", 1),
@@ -130,6 +130,6 @@ fn launches_of_a_profile_meet_those_of_their_grid() {
     place.file("new.csv", page([(64, 1000), (512, 8000)]));
     let found = rows(&place, &["compare", "old.csv", "new.csv"]);
     let times = ["before_us", "after_us", "before_launches"];
-    assert_eq!(cells(&found["k (512 blocks)"], &times), "9 8 ");
-    assert_eq!(cells(&found["k (64 blocks)"], &times), "2 1 ");
+    assert_eq!(cells(&found["k (grid 512)"], &times), "9 8 ");
+    assert_eq!(cells(&found["k (grid 64)"], &times), "2 1 ");
 }

@@ -61,5 +61,6 @@ mod time_laws;
 mod trace_damage;
 mod traces;
 mod validation;
+mod what_if_files;
 #[cfg(unix)]
 mod world;

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
-    profile::{Pair, Seen, telling_names},
-    units::counted,
-};
+use crate::profile::{Pair, Seen, telling_names};
 
 /// A name for each pair: the grid and the GPU where the launches of a kernel differ in it, then a number.
 pub fn labels(pairs: &[Pair]) -> Vec<String> {
@@ -25,7 +22,7 @@ pub fn labels(pairs: &[Pair]) -> Vec<String> {
         if let Some(blocks) = seen.and_then(|s| s.kernel.grid_blocks)
             && several(grids.get(full).map(BTreeSet::len))
         {
-            label += &format!(" ({})", counted(blocks, "block"));
+            label += &format!(" (grid {blocks})");
         }
         if let Some(device) = seen.and_then(|s| s.device)
             && several(devices.get(full).map(BTreeSet::len))
