@@ -61,9 +61,13 @@ impl Totals {
 
     /// The parts of the time around the kernels that are in a file, with their names for people.
     pub fn around(&self) -> Vec<(&'static str, (f64, f64))> {
-        let parts: [(_, fn(&Spent) -> f64); 3] =
-            [("span", |s| s.span_us), ("launch gaps", |s| s.gaps_us), ("copies", |s| s.copies_us)];
-        let known = |(name, part)| self.of(part).filter(|(before, after)| before + after > 0.0).map(|p| (name, p));
+        let parts = [
+            ("span", self.of(|s| s.span_us)),
+            ("launch gaps", self.of(|s| s.gaps_us)),
+            ("copies", self.of(|s| s.copies_us)),
+        ];
+        let known =
+            |(name, part): (_, Option<(f64, f64)>)| part.filter(|(old, new)| old + new > 0.0).map(|p| (name, p));
         parts.into_iter().filter_map(known).collect()
     }
 }
