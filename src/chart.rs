@@ -19,6 +19,7 @@ mod palette;
 #[cfg(feature = "png")]
 mod png;
 mod roofline;
+mod shares;
 mod side_by_side;
 mod svg;
 mod sweep;
@@ -37,6 +38,7 @@ pub use lengths::{LengthLine, Lengths};
 pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
 pub use roofline::{Bound, ComputeRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
+pub use shares::{KernelShare, Share, ShareBar, Shares};
 pub use side_by_side::{KernelBars, SideBySide, TimeBar};
 pub use sweep::{MOST_SERIES, Sweep, SweepSample, SweepSeries};
 pub use tail::{Tail, TailSample};

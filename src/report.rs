@@ -25,6 +25,7 @@ mod traced;
 
 pub use asked::asked_assumptions;
 pub use compact::compact;
+pub(crate) use compact::launch_groups;
 pub use csv::{CsvError, csv};
 pub use fields::{
     AskedReport, AskedTotal, ElsewhereReport, KernelReport, PointReport, Report, RowError, SharePart, TermReport,

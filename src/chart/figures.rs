@@ -2,15 +2,20 @@
 
 mod bandwidth;
 mod lengths;
+mod longest;
 mod products;
+mod shares;
 mod timeline;
 mod validation;
 
 pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
 pub use lengths::attention_figure;
 pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
+pub use shares::shares_figure;
 pub use timeline::timeline_figure;
 pub use validation::{error_figure, scatter_figure};
+
+use longest::longest;
 
 use super::{
     Bound, Caption, ComputeRoof, KernelTerms, MemoryRoof, OccupancyPanels, Panel, PointKind, Roofline, RooflinePoint,
@@ -149,6 +154,7 @@ pub fn roofline_figure(title: &str, analyses: &[Analysis]) -> Option<Roofline> {
 /// The roofline of profiled launches of one GPU at the clock of the profile; absent where nothing can be placed.
 pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let placed: Vec<&Judged> = judged.iter().filter(|j| !j.points.is_empty() && j.model.is_some()).collect();
+    let (placed, which) = longest(&placed);
     let gpu = &placed.first()?.model.as_ref()?.gpu;
     let models = placed.iter().filter_map(|j| j.model.as_ref());
     let used = used_pipes(models.flat_map(|m| &m.launch.kernel.operations), gpu);
@@ -165,7 +171,7 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let peaks = format!("dense peaks at {}, the clock of the profile; points are measurements", gpu.clocks.vector);
     let mut caption = caption(title, gpu, &[]);
     // The clock of the profile is a fact, not a what-if.
-    caption.assumptions = vec![peaks];
+    caption.assumptions = which.into_iter().chain([peaks]).collect();
     Some(Roofline { caption, memory, compute, frame: frame(&roofs_at_clock), points: points.collect() })
 }
 

@@ -2,6 +2,7 @@
 
 mod comparisons;
 mod lengths;
+mod shares;
 mod sweeps;
 mod timelines;
 mod validations;
@@ -20,7 +21,6 @@ fn caption(title: &str) -> Caption {
     }
 }
 
-/// No text touches another and all stay on the sheet.
 fn assert_tidy(name: &str, canvas: &Canvas) {
     let sheet = Rect::new(0.0, 0.0, canvas.size.0.into(), canvas.size.1.into());
     for (index, text) in canvas.texts.iter().enumerate() {

@@ -101,6 +101,8 @@ enum Kind {
     Occupancy,
     /// The time that each resource alone would take
     Time,
+    /// Where the time of a trace or profile goes: gaps, bounds, operations, the longest kernels
+    Shares,
     /// Kernels on several GPUs and what-ifs; two profiles before and after
     Compare,
 }
@@ -154,11 +156,8 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
         Kind::Compare if args.kernel.is_some() => bail!("--kernel is for charts of one kernel: `compare` shows all"),
         Kind::Compare => compare::chart(&args.files, &args.gpu, &args.devices, theme),
         Kind::Roofline => match read(args)? {
-            Input::Profile(file) => {
-                let mut outcome = Outcome::default();
-                let (filter, asked) = (input::Filter::default(), Asked::default());
-                let catalog = args.gpu.folder.catalog()?;
-                input::run_profile("", file, &args.gpu, (&filter, &asked), &catalog, &mut outcome)?;
+            found @ Input::Profile(_) => {
+                let outcome = observed(args, found)?;
                 let figure = profile_roofline("Roofline of the profile", &outcome.judged);
                 let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
                 Ok(figure.context(why)?.draw(theme))
@@ -171,6 +170,11 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
                 Ok(roofline_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
             }
         },
+        Kind::Shares => {
+            let outcome = observed(args, read(args)?)?;
+            let figure = outcome.shares.first();
+            Ok(figure.context("nothing to draw: the file has no two launches with a time")?.draw(theme))
+        }
         Kind::Time => {
             let found = Found::read(args)?;
             Ok(time_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
@@ -194,6 +198,20 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
             Ok(figure.draw(theme))
         }
     }
+}
+
+/// The launches of a profile or trace, judged.
+fn observed(args: &Args, found: Input) -> Result<Outcome> {
+    let (mut outcome, catalog) = (Outcome::default(), args.gpu.folder.catalog()?);
+    let name = args.files.first().map_or("", String::as_str);
+    let (filter, asked) = (input::Filter::default(), Asked::default());
+    let wanted = (&filter, &asked);
+    match found {
+        Input::Profile(file) => input::run_profile(name, file, &args.gpu, wanted, &catalog, &mut outcome)?,
+        Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, wanted, &catalog, &mut outcome)?,
+        _ => bail!("this chart needs a trace or a profile"),
+    }
+    Ok(outcome)
 }
 
 /// The one file of a chart.

@@ -164,6 +164,6 @@ fn compared(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, sort: Option<
         (Some(Input::Profile(_) | Input::Trace(_)), None) => {
             bail!("one profile was given: `compare` takes two, before and after (`analyze` takes one)")
         }
-        _ => bail!("`compare` takes one scenario, two profiles or two traces: not a mixture, and not two scenarios"),
+        _ => bail!("`compare` takes one scenario, or two profiles or traces: not a mixture, and not two scenarios"),
     }
 }

@@ -14,6 +14,7 @@ use regex::Regex;
 
 use super::{args::GpuArgs, asked::Asked, shapes, show::Outcome, unpack};
 use crate::{
+    chart::figures::shares_figure,
     gpu::{Catalog, Gpu},
     profile::{self, CompilerReport, Trace, Work, device, judge, likely_bound},
     report::{KernelReport, RowError, TraceReport},
@@ -225,6 +226,7 @@ pub fn run_trace(
         rows.push(row);
     }
     let mut report = TraceReport::new(file, &trace, &rows);
+    outcome.shares.extend(shares_figure(&report, &rows));
     let shown = filter.of(rows, |row| &row.kernel);
     answers.finish(&mut report, &shown, "its likely bound");
     outcome.assume(answers.assumptions());
@@ -278,7 +280,7 @@ pub fn run_profile(
     let chosen = chosen(gpus, catalog)?;
     outcome.warnings.extend(file.warnings);
     let mut answers = asked.answers(catalog)?;
-    let first = outcome.kernels.len();
+    let before = outcome.kernels.len();
     // In portions, so that of very many launches only those kept by the outcome stay in memory.
     let mut kernels = filter.of(file.kernels, |kernel| &kernel.name).into_iter().peekable();
     while kernels.peek().is_some() {
@@ -297,12 +299,12 @@ pub fn run_profile(
             outcome.add_judged(judged, row);
         }
     }
-    let shown = &outcome.kernels[first..];
-    if answers.wanted() && !shown.is_empty() {
-        let mut report = TraceReport::of_profile(name, file.format.label(), shown);
-        answers.finish(&mut report, shown, "what its counters say of its bound, at the clocks of the profile");
+    let rows = &outcome.kernels[before..];
+    if let Some(mut report) = TraceReport::of_profile(name, file.format, rows, answers.wanted()) {
+        answers.finish(&mut report, rows, "what its counters say of its bound, at the clocks of the profile");
+        outcome.shares.extend(shares_figure(&report, rows));
         outcome.traces.push(report);
-        outcome.assume(answers.assumptions());
     }
+    outcome.assume(answers.assumptions());
     Ok(())
 }

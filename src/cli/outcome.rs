@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use crate::{
     analysis::Analysis,
+    chart::Shares,
     gpu::{ConstantsOf, Gpu},
     op::{attention::Attention, gemm::Product},
     profile::{Device, Judged},
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// Where the time of traced files went.
     pub traces: Vec<TraceReport>,
+    /// The same as figures, as far as there are times.
+    pub shares: Vec<Shares>,
     /// Launches that could not be evaluated.
     pub errors: Vec<RowError>,
     /// Described launches that have a row but are not among `analyses`.

@@ -190,6 +190,9 @@ fn charts(outcome: &Outcome) -> Vec<NamedChart> {
             add(format!("occupancy-{}", file_name(&kernel.name)), label, figure.draw(Theme::Light));
         }
     }
+    for figure in &outcome.shares {
+        add("shares".into(), figure.caption.title.clone(), figure.draw(Theme::Light));
+    }
     if let Some(figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
         add("roofline-profile".into(), "Roofline of the profile".into(), figure.draw(Theme::Light));
     }

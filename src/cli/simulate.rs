@@ -38,7 +38,11 @@ pub struct Selection {
     gpu: GpuArgs,
 }
 
+/// The forms of a simulation's report; the page for a browser is refused with a word of what there is instead.
+const FORMS: [Format; 4] = [Format::Text, Format::Json, Format::Csv, Format::Markdown];
+
 #[derive(ClapArgs)]
+#[command(mut_arg("format", |format| format.value_parser(Format::among(&FORMS, &[Format::Html]))))]
 pub struct Args {
     #[command(flatten)]
     selection: Selection,
@@ -157,6 +161,10 @@ impl Ran {
 }
 
 pub fn run(args: Args) -> Result<u8> {
+    let files: Vec<&PathBuf> = [&args.output.output, &args.chart, &args.trace].into_iter().flatten().collect();
+    if let Some(twice) = files.iter().enumerate().find_map(|(i, file)| files[..i].contains(file).then_some(file)) {
+        bail!("`{}` is named twice: --output, --chart and --trace are files of their own", twice.display());
+    }
     let recorded = args.chart.is_some() || args.trace.is_some() || args.out.is_some();
     let ran = args.selection.run(args.jobs, recorded, args.output.quiet)?;
     let report = SimulationReport::new(&ran.title, ran.assumptions.clone(), &ran.runs, ran.errors.clone());

@@ -43,7 +43,7 @@ pub fn open(path: &Path, limit: Bytes, quiet: bool) -> Result<Box<dyn BufRead>> 
     let raw: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {
-        world::not_a_folder(path)?;
+        world::must_end(path)?;
         let file = File::open(path).with_context(what)?;
         let size = file.metadata().map_or(0, |m| m.len());
         Box::new(bar(size, quiet).wrap_read(file))

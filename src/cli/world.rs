@@ -17,14 +17,21 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
         return Ok(bytes);
     }
-    not_a_folder(path)?;
+    must_end(path)?;
     fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
 }
 
-/// Refuses a folder where a file is read.
-pub fn not_a_folder(path: &Path) -> Result<()> {
+/// Refuses what is no file to read: a folder, or a device such as /dev/zero, which has no end.
+pub fn must_end(path: &Path) -> Result<()> {
     if path.is_dir() {
         bail!("`{}` is a folder; name the files in it", path.display());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if fs::metadata(path).is_ok_and(|m| m.file_type().is_char_device()) {
+            bail!("`{}` is a device, not a file; standard input is `-`", path.display());
+        }
     }
     Ok(())
 }

@@ -123,11 +123,12 @@ pub fn judge(observed: ObservedKernel, device: Device) -> Judged {
 
 /// The resources of a block, where the file has threads and registers.
 ///
-/// The tool's shared-memory limit uses the carve-out configured for the launch. The versions of 2019 and 2020, which
-/// do not state the driver's share either, used the SM's maximum.
+/// Shared memory is limited by the carve-out configured for the launch. Nsight Compute's versions of 2019 and 2020, which
+/// do not state the driver's share, stated a limit that follows from the SM's maximum instead.
 fn resources(observed: &ObservedKernel) -> Option<Resources> {
     let bytes = |m: Option<super::Measured<Bytes>>| m.map(|m| whole(m.value.get(), m.half_width.get()));
-    let configured = bytes(observed.shared_configuration).filter(|_| observed.driver_shared.is_some());
+    let of_maximum = observed.driver_shared.is_none() && observed.limit_shared.is_some();
+    let configured = bytes(observed.shared_configuration).filter(|_| !of_maximum);
     Some(Resources {
         threads_per_block: observed.threads_per_block.filter(|t| *t > 0)?,
         registers_per_thread: observed.registers_per_thread?,

@@ -2,7 +2,7 @@
 
 mod summary;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Format, Measured, ObservedDevice, ObservedKernel, intervals::Intervals, kind::Kind};
 use crate::units::{Bytes, Seconds};
@@ -151,17 +151,9 @@ pub struct Collector {
     /// By name: device, shape and place of each group.
     places: HashMap<String, Vec<(u32, ShapeKey, usize)>>,
     groups: Vec<KernelGroup>,
-    transfers: Vec<TransferGroup>,
-    kernels: Vec<(u32, Intervals)>,
-    everything: Vec<(u32, Intervals)>,
-}
-
-fn of_device(list: &mut Vec<(u32, Intervals)>, device: u32) -> &mut Intervals {
-    let place = list.iter().position(|(number, _)| *number == device).unwrap_or_else(|| {
-        list.push((device, Intervals::default()));
-        list.len() - 1
-    });
-    &mut list[place].1
+    transfers: HashMap<String, TransferGroup>,
+    /// By device: kernels, and copies with them.
+    busy: BTreeMap<u32, [Intervals; 2]>,
 }
 
 impl Collector {
@@ -173,8 +165,8 @@ impl Collector {
             && start.get().is_finite()
         {
             let (from, to) = (start.get(), start.get() + duration.get());
-            of_device(&mut self.kernels, record.device).add(from, to);
-            of_device(&mut self.everything, record.device).add(from, to);
+            let lists = self.busy.entry(record.device).or_default();
+            lists.iter_mut().for_each(|list| list.add(from, to));
         }
         let key = record.shape.key();
         let known = self.places.get(record.name).and_then(|same_name| {
@@ -213,15 +205,22 @@ impl Collector {
             return;
         }
         if let Some(start) = start.filter(|s| s.get().is_finite()) {
-            of_device(&mut self.everything, device).add(start.get(), start.get() + duration.get());
+            let [_, everything] = self.busy.entry(device).or_default();
+            everything.add(start.get(), start.get() + duration.get());
         }
-        match self.transfers.iter_mut().find(|group| group.name == name) {
+        self.add_transfers(name, 1, duration, bytes);
+    }
+
+    fn add_transfers(&mut self, name: &str, count: u64, total: Seconds, bytes: Option<Bytes>) {
+        match self.transfers.get_mut(name) {
             Some(group) => {
-                group.count += 1;
-                group.total += duration;
+                group.count = group.count.saturating_add(count);
+                group.total += total;
                 group.bytes = group.bytes.zip(bytes).map(|(all, more)| all + more);
             }
-            None => self.transfers.push(TransferGroup { name: name.into(), count: 1, total: duration, bytes }),
+            None => {
+                self.transfers.insert(name.into(), TransferGroup { name: name.into(), count, total, bytes });
+            }
         }
     }
 
@@ -241,25 +240,22 @@ impl Collector {
             }
         }
         self.groups.sort_by(|a, b| b.total.get().total_cmp(&a.total.get()));
-        self.transfers.sort_by(|a, b| b.total.get().total_cmp(&a.total.get()));
-        let mut times: Vec<DeviceTime> = Vec::new();
-        for (number, mut all) in self.everything {
-            all.merge();
-            let kernels = of_device(&mut self.kernels, number);
-            kernels.merge();
-            let span = match (all.list.first(), all.list.last()) {
-                (Some(first), Some(last)) => last.1 - first.0,
-                _ => 0.0,
-            };
-            times.push(DeviceTime {
-                device: number,
-                span: Seconds(span),
-                kernels: Seconds(kernels.length()),
-                gaps: Seconds((span - all.length()).max(0.0)),
-            });
-        }
-        times.sort_by_key(|time| time.device);
-        Trace { format, devices, groups: self.groups, transfers: self.transfers, times, warnings: self.warnings }
+        let mut transfers: Vec<TransferGroup> = self.transfers.into_values().collect();
+        transfers.sort_by(|a, b| b.total.get().total_cmp(&a.total.get()).then_with(|| a.name.cmp(&b.name)));
+        let mut warnings = self.warnings;
+        let times = self.busy.into_iter().map(|(device, lists)| {
+            let [kernels, all] = lists.map(Intervals::busy);
+            if all.unsure > 0.0 {
+                warnings.push(format!(
+                    "launches of {} lie far from their place in time: gaps may be too long by as much",
+                    Seconds(all.unsure)
+                ));
+            }
+            let gaps = Seconds((all.span - all.length).max(0.0));
+            DeviceTime { device, span: Seconds(all.span), kernels: Seconds(kernels.length), gaps }
+        });
+        let times = times.collect();
+        Trace { format, devices, groups: self.groups, transfers, times, warnings }
     }
 }
 

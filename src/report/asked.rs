@@ -1,7 +1,7 @@
 //! What was asked of measured kernels, other registers, blocks or shared memory and other GPUs: rows, sentences, totals.
 
 use super::{
-    AskedReport, AskedTotal, ElsewhereReport, KernelReport, Report, TraceReport,
+    AskedReport, AskedTotal, ElsewhereReport, KernelReport, TraceReport,
     layout::{number, percent, time},
     sentences::{limiter, words},
 };
@@ -125,25 +125,13 @@ fn rule(bound: Option<Bound>, fewer_warps: bool) -> String {
 }
 
 impl TraceReport {
-    /// The summary of a profile, of which `rows` are the launches that are shown.
-    pub fn of_profile(file: &str, format: &str, rows: &[KernelReport]) -> Self {
-        Self {
-            file: file.into(),
-            format: format.into(),
-            launches: rows.len() as u64,
-            groups: rows.len() as u64,
-            kernels_us: rows.iter().filter_map(|row| row.measured_us).sum(),
-            ..Self::default()
-        }
-    }
-
     /// Adds all kernels of the file with each change that was asked for; `shown` are the kernels that are changed.
     pub fn add_asked(&mut self, changes: &[LaunchChange], shown: &[KernelReport]) {
         for (index, change) in changes.iter().enumerate() {
             let (mut low_us, mut high_us) = (self.kernels_us, self.kernels_us);
             let (mut unable, mut unknown) = (0_usize, 0_usize);
             for row in shown {
-                let now = row.total_us.or(row.measured_us).unwrap_or(0.0);
+                let now = row.own_us();
                 match row.asked.get(index) {
                     Some(AskedReport { total_low_us: Some(low), total_high_us: Some(high), .. }) => {
                         low_us += low - now;
@@ -155,7 +143,8 @@ impl TraceReport {
             }
             let mut text =
                 format!("{change}: {} to {} instead of {}", time(low_us), time(high_us), time(self.kernels_us));
-            if (shown.len() as u64) < self.groups {
+            // Of a profile, launches that are not shown were not read either.
+            if self.bound_source == "likely" && (shown.len() as u64) < self.groups {
                 text += &format!(", changing the {} shown", plural(shown.len() as u64, "kernel"));
             }
             let stay: Vec<String> = [(unable, "cannot run so"), (unknown, "cannot be judged")]
@@ -170,15 +159,6 @@ impl TraceReport {
             }
             self.asked.push(AskedTotal { change: change.to_string(), text, low_us: low_us.max(0.0), high_us });
         }
-    }
-}
-
-impl Report {
-    /// What was asked of whole files, and the answers.
-    pub(super) fn asked(&self) -> Vec<String> {
-        let of =
-            |file: &TraceReport| [file.elsewhere.clone(), file.asked.iter().map(|a| a.text.clone()).collect()].concat();
-        self.traces.iter().flat_map(of).collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! A profile for people: equal launches become one entry, and the entries that take longest come first.
 
+use std::collections::HashMap;
+
 use super::{KernelReport, Report};
 use crate::profile::short_name;
 
@@ -11,14 +13,8 @@ const MOST_ENTRIES: usize = 20;
 pub fn compact(report: &Report) -> Report {
     let (described, observed): (Vec<&KernelReport>, Vec<&KernelReport>) =
         report.kernels.iter().partition(|k| !k.is_observed());
-    let mut groups: Vec<Vec<&KernelReport>> = Vec::new();
-    for kernel in observed {
-        match groups.iter_mut().find(|group| same_launch(group[0], kernel)) {
-            Some(group) => group.push(kernel),
-            None => groups.push(vec![kernel]),
-        }
-    }
-    let total = |group: &[&KernelReport]| group.iter().filter_map(|k| k.total_us.or(k.measured_us)).sum::<f64>();
+    let mut groups = launch_groups(observed);
+    let total = |group: &[&KernelReport]| group.iter().map(|k| k.own_us()).sum::<f64>();
     groups.sort_by(|a, b| total(b).total_cmp(&total(a)));
     let entries = groups.iter().take(MOST_ENTRIES).map(|group| entry(group));
     let kernels = described.into_iter().cloned().chain(entries).collect();
@@ -30,17 +26,23 @@ pub fn compact(report: &Report) -> Report {
     compacted
 }
 
-fn same_launch(a: &KernelReport, b: &KernelReport) -> bool {
-    let key = |k: &KernelReport| {
-        (
-            k.grid_blocks,
-            k.threads_per_block,
-            k.registers_per_thread,
-            k.shared_bytes_per_block,
-            k.shared_configuration_bytes,
-        )
-    };
-    a.kernel == b.kernel && a.gpu_name == b.gpu_name && key(a) == key(b)
+/// Launches of one kernel, grid and resources together, in the order of their first.
+pub fn launch_groups<'a>(kernels: impl IntoIterator<Item = &'a KernelReport>) -> Vec<Vec<&'a KernelReport>> {
+    let mut places = HashMap::new();
+    let mut groups: Vec<Vec<&KernelReport>> = Vec::new();
+    for kernel in kernels {
+        let key = (
+            (&kernel.kernel, &kernel.gpu_name),
+            (kernel.grid_blocks, kernel.threads_per_block, kernel.registers_per_thread),
+            (kernel.shared_bytes_per_block, kernel.shared_configuration_bytes),
+        );
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(kernel),
+            None => groups.push(vec![kernel]),
+        }
+    }
+    groups
 }
 
 fn entry(group: &[&KernelReport]) -> KernelReport {

@@ -45,7 +45,8 @@ record! {
         span_us: Option<f64>, "us", "From the first beginning to the last end on a device, added up over devices";
         gaps_us: Option<f64>, "us", "Of it, time with neither kernel nor copy";
         transfers: Vec<String>, "sentences", "Copies and fills, most time first";
-        parts: Vec<SharePart>, "list", "The time by likely bound and by operation";
+        parts: Vec<SharePart>, "list", "The time by bound and by operation";
+        bound_source: String, "word", "How the bounds are known: measured (counters) or likely (length, grid and name)";
         elsewhere: Vec<String>, "sentences", "What the kernels would take on other GPUs that were asked for";
         asked: Vec<AskedTotal>, "list", "What all kernels together would take with each change that was asked for";
     }
@@ -95,6 +96,7 @@ record! {
         what: String, "text", "The bound or operation, or `launch gaps`";
         time_us: f64, "us", "Its time";
         share_pct: f64, "%", "Its share of kernels and gaps together";
+        kernel_share_pct: Option<f64>, "%", "Its share of the kernels alone; absent for `launch gaps`";
     }
 }
 
@@ -227,7 +229,7 @@ record! {
         time_share_pct: Option<f64>, "%", "Share of the time of all kernels of the file";
         shortest_us: Option<f64>, "us", "The shortest of them";
         longest_us: Option<f64>, "us", "The longest of them";
-        operation: Option<String>, "text", "What the name of a traced kernel tells of its operation";
+        operation: Option<String>, "text", "What the name of an observed kernel tells of its operation";
         likely_bound: Option<String>, "word", "The bound that length, grid and name of a traced kernel suggest; not measured";
         asked: Vec<AskedReport>, "list", "A measured kernel after each change that was asked for; in CSV `change: low_us to high_us`";
         elsewhere: Vec<ElsewhereReport>, "list", "A measured kernel on each GPU that was asked for; in CSV `gpu: low_us to high_us`";

@@ -58,11 +58,21 @@ pub fn html(report: &Report, charts: &[(String, String)]) -> String {
             (note("error", "Errors", &errors(report)))
             (note("warning", "Warnings", &report.warnings))
             @if report.kernels.len() > FEW_KERNELS { (contents(&report.kernels[..detailed], !charts.is_empty())) }
+            @for trace in &report.traces {
+                section class="trace" {
+                    h2 { (trace.head()) }
+                    ul {
+                        @for (label, lines) in trace.entries() {
+                            @for line in lines { (LINE) li { b { (label) } " " (line) } }
+                        }
+                    }
+                }
+                (LINE)
+            }
             @if !report.kernels.is_empty() {
                 section id="overview" { h2 { "Overview" } (overview_table(&report.kernels)) }
                 (LINE)
             }
-            (note("asked", "Asked of all kernels", &report.asked()))
             @if !charts.is_empty() { (figures(charts)) }
             @if !report.kernels.is_empty() {
                 section id="kernels" {
@@ -167,6 +177,9 @@ fn heading(head: &str) -> String {
         "kernel" => "Kernel",
         "measured" => "Measured, us",
         "time" => "Time, us",
+        "share %" => "Share, %",
+        "total" => "Total",
+        "likely" => "Likely bound",
         "bound" => "Bound",
         "occ %" => "Occupancy, %",
         "achieved %" => "Achieved, %",

@@ -11,11 +11,18 @@ use crate::units::{Bytes, FlopsPerSecond};
 pub fn markdown(report: &Report) -> String {
     let mut out = format!("# {}\n", escape(report.title.as_deref().unwrap_or("Wavecast report")));
     bullets(&mut out, "Warnings", &report.warnings);
+    for trace in &report.traces {
+        out += &format!("\n{}\n\n", escape(&trace.head()));
+        for (label, line) in
+            trace.entries().iter().flat_map(|(label, lines)| lines.iter().map(move |line| (label, line)))
+        {
+            out += &format!("- **{label}**: {}\n", escape(line));
+        }
+    }
     if !report.kernels.is_empty() {
         out.push('\n');
         table(&mut out, overview(&report.kernels));
     }
-    bullets(&mut out, "Asked of all kernels", &report.asked());
     for kernel in &report.kernels {
         details(&mut out, kernel);
     }

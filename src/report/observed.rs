@@ -7,7 +7,7 @@ use super::{
 use crate::{
     gpu::Pipe,
     kernel::Level,
-    profile::Judged,
+    profile::{Judged, Kind},
     time::Bound,
     units::{Flops, decimal, significant},
 };
@@ -22,6 +22,7 @@ impl KernelReport {
     pub fn from_judged(judged: &Judged) -> Self {
         let observed = &judged.observed;
         let mut report = Self { kernel: observed.name.clone(), source: NSIGHT_COMPUTE.into(), ..Self::default() };
+        report.operation = Some(Kind::of(&observed.name).word().into());
         match (judged.model.as_ref().map(|m| &m.gpu), &judged.device.gpu) {
             (Some(gpu), _) | (None, Some(gpu)) => report.set_gpu(gpu),
             (None, None) => report.gpu_name = Some(judged.device.name.clone()),

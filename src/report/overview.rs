@@ -66,7 +66,7 @@ pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
 impl Overview {
     /// Whether a column holds words rather than numbers.
     pub fn is_text(head: &str) -> bool {
-        matches!(head, "kernel" | "GPU" | "bound")
+        matches!(head, "kernel" | "GPU" | "bound" | "likely")
     }
 
     /// The table in at most `width` columns: names are shortened first, then columns dropped from the right.

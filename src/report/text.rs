@@ -53,8 +53,10 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     for warning in &report.warnings {
         hanging(&mut out, "warning: ", warning, width);
     }
-    report.traces.iter().for_each(|trace| traced(&mut out, trace, width));
     let many = report.kernels.len() > FEW_KERNELS;
+    // Few launches of a profile are soon summed up by whoever reads them.
+    let told = report.traces.iter().filter(|trace| many || trace.bound_source == "likely" || trace.is_asked());
+    told.for_each(|trace| traced(&mut out, trace, width));
     if many {
         let table = overview(&report.kernels);
         if let Some(gpu) = &table.gpu {
@@ -86,46 +88,11 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     out
 }
 
-/// Where the time of a traced file went.
+/// Where the time of a file went.
 fn traced(out: &mut String, trace: &TraceReport, width: usize) {
-    let counted = |count: u64, what: &str| {
-        format!(
-            "{count} {what}{}",
-            if count == 1 {
-                ""
-            } else if what.ends_with('h') {
-                "es"
-            } else {
-                "s"
-            }
-        )
-    };
-    let (launches, groups) = (counted(trace.launches, "launch"), counted(trace.groups, "group"));
-    // In a profile every launch is a row of its own.
-    let groups = if trace.format.starts_with("Nsight Compute") { String::new() } else { format!(" in {groups}") };
-    let head = format!("{}: {launches}{groups}, {}", trace.file, trace.format);
-    hanging(out, "", &head, width);
-    let gaps = trace.span_us.zip(trace.gaps_us).map_or(String::new(), |(span, gaps)| {
-        format!(" in {}, of which {} without kernel or copy", time(span), time(gaps))
-    });
-    if trace.kernels_us > 0.0 {
-        entry(out, "kernels", &format!("{}{gaps}", time(trace.kernels_us)), width);
-    } else {
-        entry(out, "kernels", "no times in the file", width);
-    }
-    for by in ["bound", "operation"].into_iter().filter(|by| trace.parts.iter().any(|part| part.by == *by)) {
-        let parts = trace.parts.iter().filter(|part| part.by == by);
-        let parts: Vec<String> = parts.map(|part| format!("{} {}", part.what, percent(part.share_pct))).collect();
-        entry(out, if by == "bound" { "likely" } else { by }, &parts.join(", "), width);
-    }
-    for (place, line) in trace.transfers.iter().enumerate() {
-        entry(out, if place == 0 { "copies" } else { "" }, line, width);
-    }
-    for (place, line) in trace.elsewhere.iter().enumerate() {
-        entry(out, if place == 0 { "elsewhere" } else { "" }, line, width);
-    }
-    for (place, asked) in trace.asked.iter().enumerate() {
-        entry(out, if place == 0 { "what if" } else { "" }, &asked.text, width);
+    hanging(out, "", &trace.head(), width);
+    for (label, lines) in trace.entries() {
+        entries(out, label, lines.into_iter().map(|line| (String::new(), line)), width);
     }
     out.push('\n');
 }

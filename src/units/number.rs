@@ -56,12 +56,21 @@ pub fn grouped(value: u64) -> String {
 
 /// "1 thread", "1024 threads": for numbers that people know without commas.
 pub fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    format!("{count} {what}{}", ending(count, what))
 }
 
 /// "1 block", "2,000 blocks".
 pub fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+    format!("{} {what}{}", grouped(count), ending(count, what))
+}
+
+/// What makes a word a plural: "es" behind "launch".
+fn ending(count: u64, what: &str) -> &'static str {
+    match count {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    }
 }
 
 /// Four significant digits in the largest unit that leaves a mantissa of at least 1. A binary unit is taken only where

@@ -103,7 +103,7 @@ fn files_that_are_not_what_they_should_be() {
     place.file("noting.csv", "==PROF== Connected\n==WARNING== No kernels were profiled.\n");
     place.file("syntax.toml", SCENARIO.replace("\"one kernel\"", "\"one kernel"));
     std::fs::create_dir(place.0.path().join("folder")).unwrap();
-    let cases: [(&str, &[&str]); 11] = [
+    let cases: Vec<(&str, &[&str])> = vec![
         ("empty.toml", &["empty.toml", "missing field"]),
         ("empty.csv", &["empty.csv", "empty", "ncu --csv"]),
         ("binary.csv", &["binary.csv", "binary file"]),
@@ -113,6 +113,8 @@ fn files_that_are_not_what_they_should_be() {
         ("noting.csv", &["noting.csv", "No kernels were profiled"]),
         ("syntax.toml", &["syntax.toml", "line 2", "^"]),
         ("folder", &["`folder` is a folder"]),
+        #[cfg(unix)]
+        ("/dev/zero", &["`/dev/zero` is a device"]),
         ("missing.toml", &["missing.toml", "cannot be read"]),
         ("dmeo", &["dmeo", "built-in scenario", "demo"]),
     ];

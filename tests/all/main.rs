@@ -51,6 +51,7 @@ mod rowwise;
 mod rowwise_errors;
 mod rowwise_sample;
 mod scenarios;
+mod shares;
 mod simulate;
 mod simulate_laws;
 mod simulate_mix;

@@ -138,7 +138,11 @@ fn files_without_launches_say_so() {
 #[cfg(feature = "sqlite")]
 mod export {
     use rusqlite::Connection;
-    use wavecast::profile::read_sqlite;
+    use wavecast::{
+        gpu::Catalog,
+        occupancy::Resource,
+        profile::{judge, read_sqlite},
+    };
 
     use super::*;
 
@@ -171,6 +175,10 @@ mod export {
             let exact = |bytes| Some(Measured { value: Bytes(bytes), half_width: Bytes::ZERO });
             assert_eq!((blend.kernel.static_shared, blend.kernel.dynamic_shared), (exact(1024.0), exact(6144.0)));
             assert_eq!(blend.kernel.shared_configuration, exact(65_536.0));
+            // 7 KiB and the driver's 1 KiB: 8 blocks in the carve-out, 12 in the whole of it.
+            let known = wavecast::profile::device(&Catalog::embedded().unwrap(), &blend.kernel.device, None);
+            let residency = judge(blend.kernel.clone(), known).occupancy.unwrap();
+            assert_eq!(residency.limits.of(Resource::Shared), 8);
             let device = &blend.kernel.device;
             assert_eq!(
                 (device.name.as_deref(), device.compute_capability.as_deref()),

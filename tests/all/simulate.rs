@@ -239,6 +239,7 @@ fn what_ifs_are_named_in_every_form() {
 fn charts_and_traces_are_written() {
     let place = Place::new();
     place.out(&["simulate", "overlap", "--case", "two streams", "--chart", "t.svg", "--trace", "t.json"]);
+    place.refused(&["simulate", "overlap", "--trace", "x", "--output", "x"], &["`x` is named twice"]);
     let drawn = place.out(&["chart", "timeline", "overlap", "--case", "two streams"]);
     assert_eq!(place.read("t.svg"), drawn.as_bytes());
     let trace: Value = serde_json::from_slice(&place.read("t.json")).unwrap();

@@ -1,6 +1,6 @@
 //! Launches that a file gives in total only.
 
-use super::{Collector, LaunchRecord, LaunchShape, TransferGroup, group};
+use super::{Collector, LaunchRecord, LaunchShape, group};
 use crate::{
     profile::ObservedKernel,
     units::{Bytes, Seconds},
@@ -59,13 +59,6 @@ impl Collector {
         if !(total.get().is_finite() && total.get() >= 0.0) {
             return;
         }
-        match self.transfers.iter_mut().find(|group| group.name == name) {
-            Some(group) => {
-                group.count = group.count.saturating_add(count);
-                group.total += total;
-                group.bytes = group.bytes.zip(bytes).map(|(all, more)| all + more);
-            }
-            None => self.transfers.push(TransferGroup { name: name.into(), count, total, bytes }),
-        }
+        self.add_transfers(name, count, total, bytes);
     }
 }
