@@ -80,6 +80,9 @@ printf '%s\n' gpu,op,dtype,batch,m,n,k,rows,cols,heads_q,heads_kv,seq_q,seq_kv,h
 { printf 'A'; cat ../tests/data/h100_products.csv; printf -- '---\n{"empirical": {"gbytes": {"data": [["DRAM", 1700.0]]}, "gflops": {"data": [["FP32 GFLOPs", 18500.0]]}, "metadata": {"CONFIG": {"ERT_GPU": [true]}}}}\n---\n'
     cat "$base"; } | seed calibrate whole
 { printf 'B'; cat ../tests/data/four_products.csv; printf -- '---\ndevice,HBMBw,FP32Flops,MFMABF16Flops\n0,1300,20000,170000\n'; } | seed calibrate rocprof
+for file in ../tests/data/ceilings/*; do
+    { printf 'A---\n'; cat "$file"; printf -- '\n---\n'; } | seed calibrate "ceilings-$(basename "$file")"
+done
 printf 'C%s\n' source,gpu,op,dtype,batch,m,n,k,timing,measured_us,notes lab,,gemm,bf16,,4096,4096,4096,device,170,weight_copies=6 \
     ,,bmm,fp32,64,512,512,64,launch,60, ,,gemm,fp8,,16,16384,8192,device,1e9, | sed '2,$s/^C//' | seed calibrate rows
 # A target that builds its values from bytes starts from bytes.

@@ -37,7 +37,7 @@ pub use font::{FONT_BOLD, FONT_REGULAR};
 pub use lengths::{LengthLine, Lengths};
 pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
-pub use roofline::{Bound, ComputeRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
+pub use roofline::{Bound, ComputeRoof, MeasuredRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
 pub use shares::{KernelShare, Share, ShareBar, Shares};
 pub use side_by_side::{KernelBars, SideBySide, TimeBar};
 pub use sweep::{MOST_SERIES, Sweep, SweepSample, SweepSeries};

@@ -5,6 +5,7 @@ mod args;
 mod asked;
 mod attention;
 mod calibrate;
+mod ceilings;
 mod chart;
 mod check;
 mod compare;

@@ -31,6 +31,9 @@ pub mod op;
 
 pub mod profile;
 
+pub mod ceilings;
+pub mod network;
+
 pub mod scenario;
 pub mod simulation;
 

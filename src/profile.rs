@@ -46,6 +46,7 @@ pub use elsewhere::{Span, Work, elsewhere};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
+pub(crate) use kineto::repaired_json;
 pub use kineto::{KinetoFigures, kineto_figures};
 pub use likely::likely_bound;
 pub use name::{plain_name, short_name, telling_names};
@@ -56,6 +57,7 @@ pub use observed::{
 };
 pub use pair::{Pair, Seen, circumstances, pair};
 pub use text::binary;
+pub(crate) use text::decode;
 pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, LaunchSummary, Trace, TransferGroup};
 pub use what_if::{BAND, ChangeError, ChangedLaunch, LaunchChange, Obstacle, what_if};
 

@@ -1,14 +1,20 @@
-//! Calibration from anything: a table of measured products, the result of a benchmark and a GPU file that gets the new table,
-//! with lines `---` between them.
+//! Calibration from anything: a table of measured products, measured ceilings, which are also drawn over a roofline, and a GPU
+//! file that gets the new table, with lines `---` between them.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use wavecast::{
     calibrate::{Request, Table, benchmark, calibrate, whole},
+    ceilings,
+    chart::{
+        Theme,
+        figures::{product_roofline, with_ceilings},
+    },
     gpu::DataKind,
+    op::gemm::Reuse,
 };
-use wavecast_fuzz::{CATALOG, check_gpu, gpu, said};
+use wavecast_fuzz::{CATALOG, check_chart, check_gpu, gpu, said};
 
 /// Rows that are read: a search takes its time.
 const ROWS: usize = 24;
@@ -18,15 +24,32 @@ fuzz_target!(|text: &str| {
     let mut parts = text.split("---\n");
     let mut part = || parts.next().unwrap_or_default();
     let rows: String = part().split_inclusive('\n').take(ROWS).collect();
-    let ceilings = match benchmark(part()) {
-        Ok(found) => found.ceilings,
+    let gpu = gpu(choice.as_bytes()[0]);
+    let ceilings = match ceilings::read(part().as_bytes()) {
+        Ok(found) => {
+            assert!(!found.ceilings.is_empty());
+            for one in &found.ceilings {
+                assert!(one.rate > 0.0 && one.rate.is_finite(), "{one:?}");
+                let share = one.datasheet(gpu).map(|datasheet| one.rate / datasheet);
+                assert!(share.is_none_or(|share| share > 0.0), "{one:?}");
+            }
+            let mut figure = product_roofline("Roofline", gpu, &[], Reuse::Cold);
+            with_ceilings(&mut figure, &found, "fuzz");
+            check_chart(&figure.draw(Theme::Light));
+            match benchmark(&found) {
+                Ok(found) => found.ceilings,
+                Err(error) => {
+                    said(error);
+                    Vec::new()
+                }
+            }
+        }
         Err(error) => {
             said(error);
             Vec::new()
         }
     };
     let file = part();
-    let gpu = gpu(choice.as_bytes()[0]);
     let tables = match Table::read("fuzz.csv", rows.as_bytes()) {
         Ok(table) => vec![table],
         Err(error) => {

@@ -1,6 +1,7 @@
 //! From analyses to figures: which roofs, samples and panels show what an analysis found.
 
 mod bandwidth;
+mod ceilings;
 mod lengths;
 mod longest;
 mod products;
@@ -9,6 +10,7 @@ mod timeline;
 mod validation;
 
 pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
+pub use ceilings::with_ceilings;
 pub use lengths::attention_figure;
 pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
 pub use shares::shares_figure;
@@ -148,7 +150,7 @@ pub fn roofline_figure(title: &str, analyses: &[Analysis]) -> Option<Roofline> {
     let mut assumptions = vec![what];
     assumptions.extend(roofs_of_gpu.missing.iter().map(String::as_str));
     let (caption, frame) = (caption(title, gpu, &assumptions), frame(&roofs_of_gpu));
-    Some(Roofline { caption, memory, compute, frame, points: points.collect() })
+    Some(Roofline { caption, memory, compute, frame, points: points.collect(), ..Roofline::default() })
 }
 
 /// The roofline of profiled launches of one GPU at the clock of the profile; absent where nothing can be placed.
@@ -172,7 +174,8 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
     let mut caption = caption(title, gpu, &[]);
     // The clock of the profile is a fact, not a what-if.
     caption.assumptions = which.into_iter().chain([peaks]).collect();
-    Some(Roofline { caption, memory, compute, frame: frame(&roofs_at_clock), points: points.collect() })
+    let frame = frame(&roofs_at_clock);
+    Some(Roofline { caption, memory, compute, frame, points: points.collect(), ..Roofline::default() })
 }
 
 /// Samples of a tail figure; more make no visible difference.

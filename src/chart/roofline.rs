@@ -3,17 +3,20 @@
 //! Blue is math, vermilion is memory: a point has the colour of the roof that bounds it, and a shape of its own.
 
 mod domain;
+mod measured;
 mod points;
 mod roofs;
 
 use super::axis::power;
 use super::canvas::{Align, Canvas, Mark, Stroke, Type};
 use super::data::{Table, cell, optional};
+use super::font::elide;
 use super::geometry::Rect;
 use super::palette::{Palette, Rgb};
 use super::{Caption, Chart, Theme, page};
 use crate::units::significant;
 use domain::Domain;
+pub use measured::MeasuredRoof;
 
 /// Bandwidth of one memory level.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +86,10 @@ pub struct Roofline {
     pub memory: Vec<MemoryRoof>,
     /// Peak rates.
     pub compute: Vec<ComputeRoof>,
+    /// Roofs that were measured, drawn over the others.
+    pub measured: Vec<MeasuredRoof>,
+    /// What the legend says of them: which tool measured, and the name of its file.
+    pub measured_by: String,
     /// Peak rates in FLOP per second that the axes make room for, drawn or not: one GPU keeps its axes.
     pub frame: Vec<f64>,
     /// Kernels; those without a positive, finite place are in the data only.
@@ -163,6 +170,9 @@ impl Roofline {
         for roof in &self.compute {
             text += &format!(" {} peak {}.", roof.label, rate(roof.flops_per_second));
         }
+        for roof in &self.measured {
+            text += &format!(" {} measured {}.", roof.label, roof.printed);
+        }
         if let Some(ridge) = self.ridge() {
             text += &format!(" Ridge point {} FLOP/B.", significant(ridge, 3));
         }
@@ -198,6 +208,13 @@ impl Roofline {
         for c in &self.compute {
             table.row(&["compute roof", "", &c.label, "", "", "", &cell(c.flops_per_second), "", ""]);
         }
+        for m in &self.measured {
+            let rate = cell(m.rate);
+            match m.memory {
+                true => table.row(&["measured memory roof", "", &m.label, "", "", "", "", &rate, ""]),
+                false => table.row(&["measured compute roof", "", &m.label, "", "", "", &rate, "", ""]),
+            }
+        }
         for (index, p) in self.points.iter().enumerate() {
             let (number, x, y) = ((index + 1).to_string(), cell(p.intensity), cell(p.flops_per_second));
             table.row(&[p.kind.word(), &number, &p.label, &p.level, p.bound.word(), &x, &y, "", ""]);
@@ -210,8 +227,10 @@ impl Roofline {
         let mut caption = self.caption.clone();
         caption.assumptions.extend(self.wider());
         let (mut canvas, body) = page::open(&caption, subtitle, theme, 520.0);
-        let margin = roofs::margin(&self.compute);
-        let plot = Rect::new(body.x0 + 62.0, body.y0 + 32.0, body.x1 - margin, body.y1 - 46.0);
+        // The measured roofs have a row of their own in the legend.
+        let legend = if self.measured.is_empty() { 32.0 } else { 50.0 };
+        let margin = roofs::margin(self, body.height() - legend - 46.0);
+        let plot = Rect::new(body.x0 + 62.0, body.y0 + legend, body.x1 - margin, body.y1 - 46.0);
         let domain = Domain::of(self);
         let (x, y) = domain.axes(plot);
         let rate = format!("Attainable rate ({}FLOP/s)", domain.unit.0);
@@ -251,6 +270,12 @@ impl Roofline {
         if self.memory.iter().any(|m| positive(m.bytes_per_second) && m.sustained.is_some_and(positive)) {
             let at = word(canvas, "sustained bandwidth");
             canvas.line((at - 8.0, y), (at + 8.0, y), Stroke::new(palette.memory, 2).dashed(roofs::SUSTAINED));
+        }
+        if !self.measured.is_empty() {
+            let text = elide(&self.measured_by, style.size, false, 600.0);
+            canvas.text((plot.x0 + 36.0, y + 18.0), &text, style);
+            let stroke = Stroke::new(palette.ink, 1).dashed(measured::MEASURED);
+            canvas.line((plot.x0 - 1.0, y + 18.0), (plot.x0 + 30.0, y + 18.0), stroke);
         }
         if drawn.len() > points::NAMED {
             let at = word(canvas, "a point's number in the data");

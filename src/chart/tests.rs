@@ -2,6 +2,7 @@
 
 mod comparisons;
 mod lengths;
+mod measured;
 mod shares;
 mod sweeps;
 mod timelines;
@@ -73,7 +74,7 @@ fn point(label: &str, intensity: f64, tflops: f64, bound: Bound) -> RooflinePoin
 
 fn roofline(points: Vec<RooflinePoint>) -> Roofline {
     let caption = caption("Roofline of H100 SXM");
-    Roofline { caption, memory: memory(), compute: compute(), points, frame: Vec::new() }
+    Roofline { caption, memory: memory(), compute: compute(), points, ..Roofline::default() }
 }
 
 /// Numbers from 0 to 1, the same each time.
@@ -180,9 +181,8 @@ fn one_gpu_keeps_its_axes() {
 fn every_kernel_of_the_model_is_named_and_so_are_the_roofs() {
     let texts: Vec<String> =
         roofline(kernels_of_a_model()).canvas(Theme::Light).texts.into_iter().map(|t| t.text).collect();
-    for name in
-        kernels_of_a_model().iter().map(|p| p.label.as_str()).chain(["ridge 295 FLOP/B", "L2 7 TB/s", "FP8 tensor"])
-    {
+    let points = kernels_of_a_model();
+    for name in points.iter().map(|p| p.label.as_str()).chain(["ridge 295 FLOP/B", "L2 7 TB/s", "FP8 tensor"]) {
         assert!(texts.iter().any(|t| t == name), "{name}");
     }
 }

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
     asked::Asked,
-    compiled,
+    ceilings, compiled,
     input::{self, Filter, Input, Opening},
     show::{self, Outcome},
 };
@@ -16,11 +16,16 @@ use crate::report::RowError;
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// Scenario files (TOML), names of built-in scenarios, profiles, traces, or one compiler report; gzip too
+    /// Scenario files (TOML), names of built-in scenarios, profiles, traces, or one compiler report or file of measured
+    /// ceilings; gzip too
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    /// Measured ceilings (of ERT, rocprofiler-compute, or a CSV with name and rate) to draw over the rooflines of --out and
+    /// of --format html
+    #[arg(long, value_name = "FILE")]
+    ceilings: Option<PathBuf>,
     #[command(flatten)]
     asked: Asked,
     #[command(flatten)]
@@ -34,8 +39,14 @@ pub struct Args {
 pub fn run(args: Args) -> Result<u8> {
     let catalog = args.gpu.folder.catalog()?;
     let mut outcome = Outcome::default();
+    let drawn = args.report.out.is_some() || args.report.output.format == Format::Html;
+    if args.ceilings.is_some() && !drawn {
+        bail!("--ceilings draws on rooflines: add --out DIR or --format html, or see `chart roofline`");
+    }
+    let quiet = args.report.output.quiet;
+    outcome.ceilings = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, quiet)).transpose()?;
     let mut unusable = 0;
-    let read = |name: &str| input::read(name, args.opening, args.report.output.quiet);
+    let read = |name: &str| input::read(name, args.opening, quiet);
     let wanted = (&args.filter, &args.asked);
     let mut first = None;
     if let [only] = args.files.as_slice() {
@@ -43,6 +54,13 @@ pub fn run(args: Args) -> Result<u8> {
             Input::Compiled(report) => {
                 args.asked.refuse("a compiler's report has none", "it is answered for every block size already")?;
                 return compiled::run(*report, &args.gpu, &args.filter, &catalog, &args.report.output);
+            }
+            Input::Ceilings(file) => {
+                args.asked.refuse("a file of measured ceilings has none", "give a profile or a trace")?;
+                if args.ceilings.is_some() || args.report.out.is_some() || !args.report.fail_if.is_empty() {
+                    bail!("`{only}` holds measured ceilings: --ceilings, --out and --fail-if are for launches");
+                }
+                return ceilings::run(&file, &args.gpu, &catalog, &args.report.output);
             }
             found => first = Some(found),
         }
@@ -52,7 +70,7 @@ pub fn run(args: Args) -> Result<u8> {
             Input::Scenario(scenario) => {
                 args.asked.refuse(
                     "a scenario describes its own",
-                    "change the kernel in the file, or the GPU with `compare --what-if` or `--set`",
+                    "change the kernel in the file, or the GPU with `--gpu`, `--set` or `compare --what-if`",
                 )?;
                 if args.files.len() == 1 {
                     outcome.title = Some(scenario.title.clone());
@@ -64,6 +82,9 @@ pub fn run(args: Args) -> Result<u8> {
             Input::Profile(file) => input::run_profile(name, file, &args.gpu, wanted, &catalog, &mut outcome),
             Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, wanted, &catalog, &mut outcome),
             Input::Compiled(_) => bail!("`{name}` is a compiler's report, which is analysed by itself"),
+            Input::Ceilings(_) => {
+                bail!("`{name}` holds measured ceilings, which are analysed by themselves; --ceilings draws them")
+            }
             Input::Shapes(_) => bail!("`{name}` is a list of matrix products, which `chart roofline` takes"),
         });
         match done {
@@ -105,6 +126,7 @@ pub fn demo(args: DemoArgs) -> Result<u8> {
         files: vec![DEMO.into()],
         filter: Filter::default(),
         asked: Asked::default(),
+        ceilings: None,
         opening: Opening::default(),
         gpu: GpuArgs { gpu: Vec::new(), folder: GpuFolder { gpu_dir: None }, set: Vec::new() },
         report: ReportArgs {

@@ -34,7 +34,7 @@ impl Asked {
     pub fn refuse(&self, what: &str, instead: &str) -> Result<()> {
         match (self.what_if.first(), self.to.first()) {
             (Some(change), _) => bail!("--what-if '{change}' is for measured kernels, and {what}: {instead}"),
-            (None, Some(gpu)) => bail!("--to {gpu} is for measured kernels, and {what}: --gpu names its GPUs"),
+            (None, Some(gpu)) => bail!("--to {gpu} is for measured kernels, and {what}: {instead}"),
             (None, None) => Ok(()),
         }
     }

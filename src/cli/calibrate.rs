@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, GpuArgs, OutputArgs, file_of},
+    ceilings,
     predict::near_columns,
     world,
 };
@@ -37,7 +38,7 @@ pub struct Args {
     /// vector units (fp32) sustained_sgemm
     #[arg(long, value_name = "TYPE=RATE", value_parser = rate)]
     math: Vec<(DataType, FlopsPerSecond)>,
-    /// Result of a roofline benchmark: roofline.json of ERT, roofline.csv of rocprofiler-compute
+    /// Measured ceilings: roofline.json of ERT, roofline.csv of rocprofiler-compute, or a CSV with name and rate
     #[arg(long, value_name = "FILE")]
     roofline: Option<PathBuf>,
     /// What the operands of the benchmark held: random numbers, or zeros and memory that was never written
@@ -90,15 +91,14 @@ pub fn run(args: Args) -> Result<u8> {
         let name = if name == "-" { "standard input" } else { &name };
         tables.push(Table::read(name, Cursor::new(bytes)).with_context(|| format!("`{name}`"))?);
     }
-    let mut ceilings: Vec<Ceiling> = args.bandwidth.map(Ceiling::Bandwidth).into_iter().collect();
-    ceilings.extend(args.math.iter().map(|(data, rate)| Ceiling::Product(*data, *rate)));
+    let mut rates: Vec<Ceiling> = args.bandwidth.map(Ceiling::Bandwidth).into_iter().collect();
+    rates.extend(args.math.iter().map(|(data, rate)| Ceiling::Product(*data, *rate)));
     if let Some(path) = &args.roofline {
-        let found = benchmark(&world::read_text(path)?).with_context(|| format!("`{}`", path.display()))?;
-        ceilings.extend(found.ceilings);
+        let found = benchmark(&ceilings::read(path)?.file).with_context(|| format!("`{}`", path.display()))?;
+        rates.extend(found.ceilings);
         notes.extend(found.notes);
     }
-    let request =
-        Request { gpu: &gpu, tables: &tables, ceilings: &ceilings, data: args.operands, any_gpu: args.any_gpu };
+    let request = Request { gpu: &gpu, tables: &tables, ceilings: &rates, data: args.operands, any_gpu: args.any_gpu };
     let found = calibrate(&catalog, &request)?;
 
     let text = match output.format {

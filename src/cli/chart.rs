@@ -14,6 +14,7 @@ use super::{
     EXIT_OK,
     args::GpuArgs,
     asked::Asked,
+    ceilings,
     compare::{self, DeviceArgs},
     input::{self, Input},
     show::{Outcome, write_chart},
@@ -22,8 +23,11 @@ use super::{
 use crate::{
     analysis::Analysis,
     chart::{
-        Chart, Theme,
-        figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure, timeline_figure},
+        Chart, Roofline, Theme,
+        figures::{
+            occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure, timeline_figure,
+            with_ceilings,
+        },
     },
     scenario::Scenario,
 };
@@ -44,6 +48,10 @@ pub struct Args {
     /// Kernel of the file, for charts of one kernel; the first one without it
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// Measured ceilings to draw over a roofline: roofline.json of ERT, roofline.csv of rocprofiler-compute, or a CSV with
+    /// name and rate
+    #[arg(long, value_name = "FILE")]
+    ceilings: Option<PathBuf>,
     #[command(flatten)]
     gpu: GpuArgs,
     #[command(flatten)]
@@ -152,24 +160,13 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
     if kind != Kind::Compare && (!args.devices.what_if.is_empty() || args.devices.baseline.is_some()) {
         bail!("--what-if and --baseline are for the chart `compare`; --set changes the GPU of this one");
     }
+    if kind != Kind::Roofline && args.ceilings.is_some() {
+        bail!("--ceilings draws measured ceilings over a roofline; this chart is none");
+    }
     match kind {
         Kind::Compare if args.kernel.is_some() => bail!("--kernel is for charts of one kernel: `compare` shows all"),
         Kind::Compare => compare::chart(&args.files, &args.gpu, &args.devices, theme),
-        Kind::Roofline => match read(args)? {
-            found @ Input::Profile(_) => {
-                let outcome = observed(args, found)?;
-                let figure = profile_roofline("Roofline of the profile", &outcome.judged);
-                let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
-                Ok(figure.context(why)?.draw(theme))
-            }
-            Input::Compiled(_) => bail!("a compiler's report has no launches to place on a roofline"),
-            Input::Trace(_) => bail!("a trace has no counters, so nothing can be placed on a roofline"),
-            Input::Shapes(rows) => Ok(gemm::roofline(&rows, &args.gpu)?.draw(theme)),
-            Input::Scenario(scenario) => {
-                let found = Found::new(args, *scenario)?;
-                Ok(roofline_figure(&found.title, &found.one_gpu).context("nothing to draw")?.draw(theme))
-            }
-        },
+        Kind::Roofline => Ok(roofline(args)?.draw(theme)),
         Kind::Shares => {
             let outcome = observed(args, read(args)?)?;
             let figure = outcome.shares.first();
@@ -214,6 +211,30 @@ fn observed(args: &Args, found: Input) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// The roofline of a file, with the measured ceilings of another.
+fn roofline(args: &Args) -> Result<Roofline> {
+    let measured = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, false)).transpose()?;
+    let mut figure = match read(args)? {
+        found @ Input::Profile(_) => {
+            let outcome = observed(args, found)?;
+            let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
+            profile_roofline("Roofline of the profile", &outcome.judged).context(why)?
+        }
+        Input::Compiled(_) => bail!("a compiler's report has no launches to place on a roofline"),
+        Input::Trace(_) => bail!("a trace has no counters, so nothing can be placed on a roofline"),
+        Input::Ceilings(_) => bail!("measured ceilings are drawn over the roofline of a file: --ceilings FILE"),
+        Input::Shapes(rows) => gemm::roofline(&rows, &args.gpu)?,
+        Input::Scenario(scenario) => {
+            let found = Found::new(args, *scenario)?;
+            roofline_figure(&found.title, &found.one_gpu).context("nothing to draw")?
+        }
+    };
+    if let Some(measured) = &measured {
+        with_ceilings(&mut figure, &measured.file, &measured.name);
+    }
+    Ok(figure)
+}
+
 /// The one file of a chart.
 fn read(args: &Args) -> Result<Input> {
     match args.files.as_slice() {
@@ -234,7 +255,7 @@ struct Found {
 impl Found {
     fn read(args: &Args) -> Result<Self> {
         match read(args)? {
-            Input::Trace(_) | Input::Compiled(_) => bail!("this chart needs a scenario"),
+            Input::Trace(_) | Input::Compiled(_) | Input::Ceilings(_) => bail!("this chart needs a scenario"),
             Input::Profile(_) => bail!("a profile gives a roofline; this chart needs a scenario"),
             Input::Shapes(_) => bail!("a list of matrix products gives a roofline; this chart needs a scenario"),
             Input::Scenario(scenario) => Self::new(args, *scenario),

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    io::{Cursor, Read},
+    io::{BufRead, Cursor, Read},
     path::Path,
 };
 
@@ -14,6 +14,7 @@ use regex::Regex;
 
 use super::{args::GpuArgs, asked::Asked, shapes, show::Outcome, unpack};
 use crate::{
+    ceilings::{self, Ceilings},
     chart::figures::shares_figure,
     gpu::{Catalog, Gpu},
     profile::{self, CompilerReport, Trace, Work, device, judge, likely_bound},
@@ -35,6 +36,8 @@ pub enum Input {
     Compiled(Box<CompilerReport>),
     /// Matrix products by shape.
     Shapes(Vec<shapes::Row>),
+    /// Measured ceilings.
+    Ceilings(Box<Ceilings>),
 }
 
 /// How files are opened.
@@ -49,6 +52,13 @@ impl Default for Opening {
     /// As the option without a value.
     fn default() -> Self {
         Self { unpack_limit: Bytes(16.0 * 1024.0 * 1024.0 * 1024.0) }
+    }
+}
+
+impl Opening {
+    /// A file, or standard input for `-`, unpacked.
+    pub fn open(self, path: &Path, quiet: bool) -> Result<Box<dyn BufRead>> {
+        unpack::open(path, self.unpack_limit, quiet)
     }
 }
 
@@ -70,10 +80,14 @@ pub fn read(name: &str, opening: Opening, quiet: bool) -> Result<Input> {
         bail!("`{name}` is neither a file nor a built-in scenario ({}){near}", known.join(", "));
     }
     let what = || format!("`{name}`");
-    let mut stream = unpack::open(path, opening.unpack_limit, quiet)?;
+    let mut stream = opening.open(path, quiet)?;
     let broken = || format!("`{name}` cannot be read");
     let mut bytes = Vec::new();
     stream.by_ref().take(profile::HEAD as u64).read_to_end(&mut bytes).with_context(broken)?;
+    if ceilings::detect(&bytes) {
+        stream.read_to_end(&mut bytes).with_context(broken)?;
+        return Ok(Input::Ceilings(Box::new(ceilings::read(&bytes).with_context(what)?)));
+    }
     if let Some(format) = profile::detect_trace(&bytes) {
         #[cfg(feature = "sqlite")]
         if format == profile::Format::NsysSqlite && path.is_file() && bytes.starts_with(b"SQLite") {

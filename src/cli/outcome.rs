@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use super::ceilings::Named;
 use crate::{
     analysis::Analysis,
     chart::Shares,
@@ -34,6 +35,8 @@ pub struct Outcome {
     pub errors: Vec<RowError>,
     /// Described launches that have a row but are not among `analyses`.
     pub uncharted: usize,
+    /// Measured ceilings to draw over rooflines.
+    pub ceilings: Option<Named>,
 }
 
 /// So many launches are kept whole for charts; of the rest, only the row is kept.

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     analysis::Analysis,
     chart::{
-        Chart, Theme,
-        figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure},
+        Chart, Roofline, Theme,
+        figures::{occupancy_figure, profile_roofline, roofline_figure, tail_figure, time_figure, with_ceilings},
     },
     report::{Detail, Report, TextOptions, compact, csv, html, json, markdown, text},
 };
@@ -39,6 +39,16 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
     // All is rendered before anything is written.
     let drawn = args.out.is_some() || args.output.format == Format::Html;
     let charts = if drawn { charts(&outcome) } else { Vec::new() };
+    if outcome.ceilings.is_some() {
+        let rooflines = charts.iter().filter(|chart| chart.name.starts_with("roofline")).count();
+        match rooflines {
+            0 => {
+                bail!("there is no roofline to draw the ceilings on: traces, and profiles without counters, have none")
+            }
+            1 => {}
+            count => bail!("--ceilings are of one GPU, and there are {count} rooflines: choose one with --gpu"),
+        }
+    }
     let rendered = render(&report, &charts, args.output.format, args.full)?;
     if let Some(folder) = &args.out {
         write_folder(folder, &outcome, &charts, &report, args.output.quiet)?;
@@ -155,13 +165,19 @@ fn charts(outcome: &Outcome) -> Vec<NamedChart> {
         charts.push(NamedChart { name, label, chart });
     };
     let title = |what: &str| outcome.title.as_ref().map_or_else(|| what.to_owned(), |t| format!("{what}: {t}"));
+    let measured = |figure: &mut Roofline| {
+        if let Some(ceilings) = &outcome.ceilings {
+            with_ceilings(figure, &ceilings.file, &ceilings.name);
+        }
+    };
     let groups = by_gpu(&outcome.analyses);
     for (index, group) in groups.iter().enumerate() {
         let suffix = if index > 0 { format!("-{}", index + 1) } else { String::new() };
         let gpu = group.first().map_or(String::new(), |a| {
             std::iter::once(&a.gpu.name).chain(&a.gpu.changes).cloned().collect::<Vec<_>>().join(", ")
         });
-        if let Some(figure) = roofline_figure(&title("Roofline"), group) {
+        if let Some(mut figure) = roofline_figure(&title("Roofline"), group) {
+            measured(&mut figure);
             add(format!("roofline{suffix}"), format!("Roofline on {gpu}"), figure.draw(Theme::Light));
         }
         if let Some(figure) = time_figure(&title("Time by resource"), group) {
@@ -193,7 +209,8 @@ fn charts(outcome: &Outcome) -> Vec<NamedChart> {
     for figure in &outcome.shares {
         add("shares".into(), figure.caption.title.clone(), figure.draw(Theme::Light));
     }
-    if let Some(figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
+    if let Some(mut figure) = profile_roofline(&title("Roofline of the profile"), &outcome.judged) {
+        measured(&mut figure);
         add("roofline-profile".into(), "Roofline of the profile".into(), figure.draw(Theme::Light));
     }
     charts

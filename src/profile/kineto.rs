@@ -30,6 +30,7 @@ use std::io::BufRead;
 use super::{Collector, ProfileError, error::shorten};
 use document::{Document, Item, Kind};
 use reading::Reading;
+pub(crate) use repair::repair as repaired_json;
 use source::Source;
 pub use stated::{KinetoFigures, kineto_figures};
 

@@ -76,7 +76,7 @@ impl Warnings {
 }
 
 /// The text of a file: UTF-8 (bad bytes replaced) or UTF-16 of either byte order, without byte order mark.
-pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ProfileError> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ProfileError> {
     if bytes.starts_with(b"NVR\0") {
         return Err(ProfileError::NcuReport);
     }

@@ -179,7 +179,7 @@ fn what_has_no_measured_kernels_is_refused() {
     let place = place();
     let says: [(&[&str], &[&str]); 6] = [
         (&["s.toml", "--what-if", "registers=64"], &["--what-if 'registers=64'", "compare --what-if"]),
-        (&["s.toml", "--to", "l4"], &["--to l4", "--gpu names"]),
+        (&["s.toml", "--to", "l4"], &["--to l4", "`--gpu`"]),
         (&["p2.csv", "--what-if", "register=64"], &["did you mean `registers`?"]),
         (&["p2.csv", "--what-if", "shared=48"], &["the unit is missing"]),
         (&["p2.csv", "--what-if", "block=0"], &["block = `0`"]),

@@ -188,7 +188,7 @@ pub fn product_roofline(title: &str, gpu: &Gpu, products: &[NamedPlan], reuse: R
     let mut assumptions = vec!["dense datasheet peaks; points are estimates", reuse_text(reuse), &constants];
     assumptions.extend(roofs_of_gpu.missing.iter().map(String::as_str));
     let (caption, frame) = (caption(title, gpu, &assumptions), super::frame(&roofs_of_gpu));
-    Roofline { caption, memory, compute, frame, points: points.collect() }
+    Roofline { caption, memory, compute, frame, points: points.collect(), ..Roofline::default() }
 }
 
 /// What takes longest of a product's kernel.

@@ -44,6 +44,14 @@ impl Domain {
             (None, Some(slow)) => (below(slow * power(x.0) / unit.1), above(slow * power(x.1) / unit.1)),
             (None, None) => (-1, 3),
         };
+        // A measured roof outside would not be seen: the corner of a fast memory, and a flat roof.
+        let corner = most(&peaks).zip(chart.measured.iter().filter(|m| m.memory).map(|m| m.rate).reduce(f64::max));
+        if let Some((high, fast)) = corner.filter(|(_, fast)| positive(*fast)) {
+            x.0 = x.0.min(below(high / fast));
+        }
+        for rate in chart.measured.iter().filter(|m| !m.memory && positive(m.rate)).map(|m| m.rate / unit.1) {
+            y = (y.0.min(below(rate)), y.1.max(above(rate * 1.2)));
+        }
         for p in points {
             x = (x.0.min(below(p.intensity)), x.1.max(above(p.intensity * 1.5)));
             let rate = p.flops_per_second / unit.1;

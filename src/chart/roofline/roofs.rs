@@ -1,6 +1,6 @@
 //! Roofs and their names: slopes named along the line, flat roofs in the right margin.
 
-use super::{ComputeRoof, Roofline, positive};
+use super::{MeasuredRoof, Roofline, measured, positive};
 use crate::chart::axis::Axis;
 use crate::chart::canvas::{Canvas, Stroke, Type, text_boxes};
 use crate::chart::font::elide;
@@ -12,6 +12,8 @@ pub(super) const SUSTAINED: &str = "2 3";
 const FLAT: &str = "7 4";
 /// Side of the square around a point that names of slopes leave to the point's own label, in pixels.
 const NEAR: f64 = 60.0;
+/// Side of a marker, which they never touch, in pixels.
+const MARK: f64 = 15.0;
 
 /// The plot with its axes; rates are divided by `unit` (FLOP per second) before they are placed.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ impl Scene {
     }
 
     /// The visible part of the slope of `bandwidth` (bytes per second) up to `top` (FLOP per second).
-    fn ramp(&self, bandwidth: f64, top: f64) -> Option<Segment> {
+    pub fn ramp(&self, bandwidth: f64, top: f64) -> Option<Segment> {
         let ((left, right), (low, high)) = (self.x.range(), self.y.range());
         let from = left.max(low * self.unit / bandwidth);
         let to = right.min(top.min(high * self.unit) / bandwidth);
@@ -37,11 +39,33 @@ impl Scene {
     }
 }
 
-/// Width of the right margin that the names of flat roofs need, in pixels.
-pub(super) fn margin(roofs: &[ComputeRoof]) -> f64 {
-    let style = Type::new(12.0, (0, 0, 0)).bold();
-    let widest = roofs.iter().map(|r| style.room(&r.label).0).fold(0.0, f64::max);
-    if roofs.is_empty() { 24.0 } else { (widest + 22.0).clamp(116.0, 190.0) }
+/// Width of the right margin that the names of flat roofs need beside a plot of this height, in pixels.
+pub(super) fn margin(chart: &Roofline, height: f64) -> f64 {
+    let (bold, small) = (Type::new(12.0, (0, 0, 0)).bold(), Type::new(11.0, (0, 0, 0)));
+    let flat: Vec<&MeasuredRoof> = chart.measured.iter().filter(|roof| !roof.memory).collect();
+    let (count, most) = (chart.compute.len() + flat.len(), if flat.is_empty() { 190.0 } else { 240.0 });
+    let measured = flat.iter().map(|roof| match two_lines(count, height) {
+        true => bold.room(&roof.label).0.max(small.room(&roof.value()).0),
+        false => small.room(&format!("{} {}", roof.label, roof.value())).0,
+    });
+    let widest = chart.compute.iter().map(|roof| bold.room(&roof.label).0).chain(measured).fold(0.0, f64::max);
+    if count == 0 { 24.0 } else { (widest + 22.0).clamp(116.0, most) }
+}
+
+/// Whether so many names of flat roofs have a line for the name and one for the rate.
+fn two_lines(count: usize, height: f64) -> bool {
+    32.0 * count as f64 <= height
+}
+
+/// The name of a flat roof in the right margin.
+struct Flat<'a> {
+    label: &'a str,
+    rate: f64,
+    emphasised: bool,
+    /// The rate with the word that it was measured, where it was.
+    measured: Option<String>,
+    /// Height of the roof.
+    y: f64,
 }
 
 /// Draws all roofs and names; gives the lines that labels should keep off.
@@ -52,7 +76,7 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
     let top = if top > 0.0 { top } else { f64::MAX };
     let mut lines = Vec::new();
 
-    let mut flats: Vec<(&ComputeRoof, f64)> = Vec::new();
+    let mut flats: Vec<Flat> = Vec::new();
     for roof in chart.compute.iter().filter(|c| positive(c.flops_per_second)) {
         let y = scene.at(1.0, roof.flops_per_second).1;
         let corner = if fastest > 0.0 { scene.x.place(roof.flops_per_second / fastest) } else { scene.plot.x0 };
@@ -64,7 +88,8 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
         let stroke = Stroke::new(ink, width);
         canvas.line(line.0, line.1, if roof.emphasised { stroke } else { stroke.dashed(FLAT) });
         lines.push(line);
-        flats.push((roof, y));
+        let (label, rate) = (roof.label.as_str(), roof.flops_per_second);
+        flats.push(Flat { label, rate, emphasised: roof.emphasised, measured: None, y });
     }
     let mut ramps = Vec::new();
     for (index, memory) in chart.memory.iter().enumerate().filter(|(_, m)| positive(m.bytes_per_second)) {
@@ -76,45 +101,57 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
             let (ink, width) = if index == 0 { (palette.memory, 3) } else { (palette.soft(palette.memory, 0.6), 2) };
             canvas.line(ramp.0, ramp.1, Stroke::new(ink, width));
             lines.push(ramp);
-            ramps.push((memory.label.as_str(), ramp, index == 0));
+            ramps.push((vec![memory.label.clone()], ramp, index == 0));
         }
     }
+    let measured = measured::draw(chart, scene, top, canvas, &mut lines);
+    ramps.extend(measured.slopes.into_iter().map(|(roof, ramp)| (roof.names().to_vec(), ramp, false)));
+    flats.extend(measured.flats.into_iter().map(|(roof, y)| Flat {
+        label: &roof.label,
+        rate: roof.rate,
+        emphasised: false,
+        measured: Some(roof.value()),
+        y,
+    }));
     flat_names(canvas, scene.plot, &mut flats, scene.unit);
     ridge(chart, scene, canvas, &mut lines);
-    let marks: Vec<Rect> = chart
-        .points
-        .iter()
-        .filter(|p| p.drawable())
-        .map(|p| Rect::around(scene.at(p.intensity, p.flops_per_second), NEAR, NEAR))
-        .collect();
-    for (label, ramp, first) in ramps {
-        ramp_name(canvas, scene.plot, label, ramp, first, &lines, &marks);
+    let drawn = chart.points.iter().filter(|p| p.drawable());
+    let marks: Vec<Point> = drawn.map(|p| scene.at(p.intensity, p.flops_per_second)).collect();
+    for (names, ramp, first) in ramps {
+        // A shorter name where the full one finds no place.
+        names.iter().any(|name| ramp_name(canvas, scene.plot, name, ramp, first, &lines, &marks));
     }
     lines
 }
 
 /// Names in the right margin at the height of their roof, pushed apart where they would touch.
-fn flat_names(canvas: &mut Canvas, plot: Rect, flats: &mut [(&ComputeRoof, f64)], unit: f64) {
+fn flat_names(canvas: &mut Canvas, plot: Rect, flats: &mut [Flat], unit: f64) {
     let palette = canvas.palette;
-    flats.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.0.emphasised.cmp(&a.0.emphasised)));
-    let double = 32.0 * flats.len() as f64 <= plot.height();
+    flats.sort_by(|a, b| a.y.total_cmp(&b.y).then(b.emphasised.cmp(&a.emphasised)));
+    let double = two_lines(flats.len(), plot.height());
     let each = if double { 32.0 } else { 16.0 };
     let shown = flats.len().min((plot.height() / each) as usize);
-    let wanted: Vec<f64> = flats[..shown].iter().map(|f| f.1).collect();
+    let wanted: Vec<f64> = flats[..shown].iter().map(|f| f.y).collect();
     let room = canvas.size.0 as f64 - 20.0 - plot.x1 - 18.0;
     let letter = if unit >= 1e12 { "TFLOP/s" } else { "GFLOP/s" };
-    for ((roof, y), place) in flats.iter().zip(spread(&wanted, each, plot.y0 - 4.0, plot.y1)) {
-        let ink = if roof.emphasised { palette.math } else { palette.soft(palette.math, 0.7) };
-        canvas.path(&[(plot.x1, *y), (plot.x1 + 5.0, *y), (plot.x1 + 13.0, place)], Stroke::new(ink, 1));
-        let value = format!("{} {letter}", significant(roof.flops_per_second / unit, 4));
-        let name = Type { bold: roof.emphasised, ..Type::new(12.0, palette.ink) };
+    for (flat, place) in flats.iter().zip(spread(&wanted, each, plot.y0 - 4.0, plot.y1)) {
+        let Flat { label, emphasised, y, .. } = *flat;
+        let ink = match (&flat.measured, emphasised) {
+            (Some(_), _) => palette.ink,
+            (None, true) => palette.math,
+            (None, false) => palette.soft(palette.math, 0.7),
+        };
+        canvas.path(&[(plot.x1, y), (plot.x1 + 5.0, y), (plot.x1 + 13.0, place)], Stroke::new(ink, 1));
+        let datasheet = || format!("{} {letter}", significant(flat.rate / unit, 4));
+        let value = flat.measured.clone().unwrap_or_else(datasheet);
+        let name = Type { bold: emphasised, ..Type::new(12.0, palette.ink) };
         let left = plot.x1 + 18.0;
         if double {
-            canvas.text((left, place - 7.5), &elide(&roof.label, 12.0, roof.emphasised, room / 1.1), name);
+            canvas.text((left, place - 7.5), &elide(label, 12.0, emphasised, room / 1.1), name);
             canvas.text((left, place + 7.5), &value, Type::new(11.0, palette.muted));
         } else {
-            let text = format!("{} {value}", roof.label);
-            canvas.text((left, place), &elide(&text, 11.0, roof.emphasised, room / 1.1), Type { size: 11.0, ..name });
+            let text = format!("{label} {value}");
+            canvas.text((left, place), &elide(&text, 11.0, emphasised, room / 1.1), Type { size: 11.0, ..name });
         }
     }
 }
@@ -158,7 +195,8 @@ fn ridge(chart: &Roofline, scene: &Scene, canvas: &mut Canvas, lines: &mut Vec<S
     canvas.text((left, scene.plot.y1 - 11.0), &text, style);
 }
 
-/// Names a slope along its line: the place among some above and below it that hides least, low ones first.
+/// Names a slope along its line: the place among some above and below it that hides least, low ones first. False where
+/// every place would touch another name.
 fn ramp_name(
     canvas: &mut Canvas,
     plot: Rect,
@@ -166,8 +204,8 @@ fn ramp_name(
     ramp: Segment,
     strong: bool,
     lines: &[Segment],
-    marks: &[Rect],
-) {
+    marks: &[Point],
+) -> bool {
     let (dx, dy) = (ramp.1.0 - ramp.0.0, ramp.1.1 - ramp.0.1);
     let long = length((dx, dy));
     let (ux, uy) = (dx / long, dy / long);
@@ -185,13 +223,17 @@ fn ramp_name(
             let at = (ramp.0.0 + ux * along - uy * side, ramp.0.1 + uy * along + ux * side);
             let boxes = text_boxes(at, &text, style);
             let sum = |f: &dyn Fn(&Rect) -> f64| boxes.iter().map(f).sum::<f64>();
-            let collisions = sum(&|b| texts.iter().map(|t| t.overlap(b)).sum()) + sum(&|b| b.outside(&plot));
+            let on_marks =
+                |side: f64, b: &Rect| marks.iter().map(|m| Rect::around(*m, side, side).overlap(b)).sum::<f64>();
+            let collisions = sum(&|b| texts.iter().map(|t| t.overlap(b)).sum())
+                + sum(&|b| b.outside(&plot))
+                + sum(&|b| on_marks(MARK, b));
             if collisions > 0.0 {
                 continue;
             }
             let cost = dislike
                 + f64::from(step) * 1.5
-                + 0.15 * sum(&|b| marks.iter().map(|m| m.overlap(b)).sum())
+                + 0.15 * sum(&|b| on_marks(NEAR, b))
                 + sum(&|b| lines.iter().filter(|l| **l != ramp).map(|l| b.crossed(*l)).sum());
             if best.is_none_or(|(least, _)| cost < least - 1e-9) {
                 best = Some((cost, at));
@@ -201,6 +243,7 @@ fn ramp_name(
     if let Some((_, at)) = best {
         canvas.text(at, &text, style);
     }
+    best.is_some()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ const NOT_NUMBERS: [&str; 8] = ["-Infinity", "Infinity", "-inf", "inf", "-nan", 
 /// The text with what a JSON parser refuses made good: bytes that are not UTF-8, backslashes that begin no escape (as
 /// in Windows paths), control characters in strings, halves of surrogate pairs, numbers that are none, missing values
 /// and commas before a closing bracket.
-pub(super) fn repair(bytes: &[u8]) -> String {
+pub fn repair(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut fixed = String::with_capacity(text.len() + 16);
     let mut characters = text.char_indices().peekable();
