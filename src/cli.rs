@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod asked;
 mod attention;
 mod calibrate;
 mod ceilings;

@@ -7,6 +7,7 @@
 
 mod advice;
 mod assemble;
+mod change;
 pub mod compiler;
 mod details;
 mod device;
@@ -34,13 +35,14 @@ mod tensor;
 mod text;
 mod trace;
 mod unit;
+mod what_if;
 
 use std::io::BufRead;
 
 pub use advice::Advice;
 pub use compiler::{CompiledKernel, CompilerReport, detect_compiler, read_compiler};
 pub use device::{Device, device};
-pub use elsewhere::{Span, elsewhere};
+pub use elsewhere::{Span, Work, elsewhere};
 pub use error::ProfileError;
 pub use judge::{Comparison, Judged, judge};
 pub use kind::Kind;
@@ -53,10 +55,11 @@ pub use nsys::read_sqlite;
 pub use observed::{
     Measured, Metric, MetricKey, ObservedDevice, ObservedKernel, ObservedPipe, Rule, RuleKind, StallReason,
 };
-pub use pair::{Pair, circumstances, pair};
+pub use pair::{Pair, Seen, circumstances, pair};
 pub use text::binary;
 pub(crate) use text::decode;
 pub use trace::{Collector, DeviceTime, KernelGroup, LaunchRecord, LaunchShape, LaunchSummary, Trace, TransferGroup};
+pub use what_if::{BAND, ChangeError, ChangedLaunch, LaunchChange, Obstacle, what_if};
 
 /// Which format a file is in, told from its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +94,17 @@ impl Format {
             Self::Rocprof => "rocprof",
             Self::NcuText => "Nsight Compute, text",
             Self::Kineto => "trace of PyTorch's profiler",
+        }
+    }
+
+    /// The tool that wrote it, for people.
+    pub fn tool(self) -> &'static str {
+        match self {
+            Self::NsysTables | Self::NsysSqlite => "Nsight Systems",
+            Self::Nvprof => "nvprof",
+            Self::Rocprof => "rocprof",
+            Self::NcuDetailsCsv | Self::NcuRawCsv | Self::NcuText => "Nsight Compute",
+            Self::Kineto => "PyTorch's profiler",
         }
     }
 

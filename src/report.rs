@@ -3,6 +3,7 @@
 //! A [`Report`] holds one [`KernelReport`] per launch, be it described by its user or observed by a profiler. Whatever
 //! is not known is absent (`null` in JSON, empty in CSV), never 0. The columns are documented in `docs/report.md`.
 
+mod asked;
 mod build;
 mod compact;
 mod csv;
@@ -23,10 +24,14 @@ mod text;
 mod trace;
 mod traced;
 
+pub use asked::asked_assumptions;
 pub use compact::compact;
 pub(crate) use compact::launch_groups;
 pub use csv::{CsvError, csv};
-pub use fields::{KernelReport, PointReport, Report, RowError, SharePart, TermReport, TraceReport, WhatIfReport};
+pub use fields::{
+    AskedReport, AskedTotal, ElsewhereReport, KernelReport, PointReport, Report, RowError, SharePart, TermReport,
+    TraceReport, WhatIfReport,
+};
 pub use html::{PageCell, PageColumn, PageTable, Part, html, page};
 pub use json::json;
 pub(crate) use layout::{clean, fit};

@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
+    asked::Asked,
     ceilings, compiled,
     input::{self, Filter, Input, Opening},
     show::{self, Outcome},
@@ -26,6 +27,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
     #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
     opening: Opening,
     #[command(flatten)]
     gpu: GpuArgs,
@@ -44,13 +47,16 @@ pub fn run(args: Args) -> Result<u8> {
     outcome.ceilings = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, quiet)).transpose()?;
     let mut unusable = 0;
     let read = |name: &str| input::read(name, args.opening, quiet);
+    let wanted = (&args.filter, &args.asked);
     let mut first = None;
     if let [only] = args.files.as_slice() {
         match read(only)? {
             Input::Compiled(report) => {
+                args.asked.refuse("a compiler's report has none", "it is answered for every block size already")?;
                 return compiled::run(*report, &args.gpu, &args.filter, &catalog, &args.report.output);
             }
             Input::Ceilings(file) => {
+                args.asked.refuse("a file of measured ceilings has none", "give a profile or a trace")?;
                 if args.ceilings.is_some() || args.report.out.is_some() || !args.report.fail_if.is_empty() {
                     bail!("`{only}` holds measured ceilings: --ceilings, --out and --fail-if are for launches");
                 }
@@ -62,6 +68,10 @@ pub fn run(args: Args) -> Result<u8> {
     for name in &args.files {
         let done = first.take().map_or_else(|| read(name), Ok).and_then(|found| match found {
             Input::Scenario(scenario) => {
+                args.asked.refuse(
+                    "a scenario describes its own",
+                    "change the kernel in the file, or the GPU with `--gpu`, `--set` or `compare --what-if`",
+                )?;
                 if args.files.len() == 1 {
                     outcome.title = Some(scenario.title.clone());
                 }
@@ -69,8 +79,8 @@ pub fn run(args: Args) -> Result<u8> {
                 input::run_cases(&cases, args.report.output.quiet, &mut outcome);
                 Ok(())
             }
-            Input::Profile(file) => input::run_profile(name, file, &args.gpu, &args.filter, &catalog, &mut outcome),
-            Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &args.filter, &catalog, &mut outcome),
+            Input::Profile(file) => input::run_profile(name, file, &args.gpu, wanted, &catalog, &mut outcome),
+            Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, wanted, &catalog, &mut outcome),
             Input::Compiled(_) => bail!("`{name}` is a compiler's report, which is analysed by itself"),
             Input::Ceilings(_) => {
                 bail!("`{name}` holds measured ceilings, which are analysed by themselves; --ceilings draws them")
@@ -115,6 +125,7 @@ pub fn demo(args: DemoArgs) -> Result<u8> {
     run(Args {
         files: vec![DEMO.into()],
         filter: Filter::default(),
+        asked: Asked::default(),
         ceilings: None,
         opening: Opening::default(),
         gpu: GpuArgs { gpu: Vec::new(), folder: GpuFolder { gpu_dir: None }, set: Vec::new() },

@@ -14,6 +14,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use super::{
     EXIT_OK,
     args::GpuArgs,
+    asked::Asked,
     ceilings,
     compare::{self, DeviceArgs},
     input::{self, Input},
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(required = true)]
     kind: Option<Kind>,
     /// Scenario (file or built-in name); for the roofline also an Nsight Compute CSV or a CSV of matrix products (m, n,
-    /// k), for `compare` also two Nsight Compute CSVs
+    /// k), for `compare` also two profiles or two traces
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<String>,
     /// Kernel of the file, for charts of one kernel; the first one without it
@@ -204,10 +205,12 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
 /// The launches of a profile or trace, judged.
 fn observed(args: &Args, found: Input) -> Result<Outcome> {
     let (mut outcome, catalog) = (Outcome::default(), args.gpu.folder.catalog()?);
-    let (name, filter) = (args.files.first().map_or("", String::as_str), input::Filter::default());
+    let name = args.files.first().map_or("", String::as_str);
+    let (filter, asked) = (input::Filter::default(), Asked::default());
+    let wanted = (&filter, &asked);
     match found {
-        Input::Profile(file) => input::run_profile(name, file, &args.gpu, &filter, &catalog, &mut outcome)?,
-        Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, &filter, &catalog, &mut outcome)?,
+        Input::Profile(file) => input::run_profile(name, file, &args.gpu, wanted, &catalog, &mut outcome)?,
+        Input::Trace(trace) => input::run_trace(name, *trace, &args.gpu, wanted, &catalog, &mut outcome)?,
         _ => bail!("this chart needs a trace or a profile"),
     }
     Ok(outcome)

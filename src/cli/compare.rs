@@ -1,11 +1,14 @@
-//! `compare`: one scenario on several GPUs and what-ifs side by side, or two profiles before and after.
+//! `compare`: one scenario on several GPUs and what-ifs side by side, or two profiles or traces before and after.
 
 mod before_after;
 mod columns;
 mod devices;
+mod file;
 mod grid;
+mod label;
 mod profiles;
 mod side;
+mod totals;
 
 use std::path::PathBuf;
 
@@ -26,18 +29,19 @@ use crate::{
     scenario::WhatIf,
 };
 use devices::Devices;
+use file::File;
 use profiles::{Profiles, Sort};
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// One scenario, or two Nsight Compute CSVs: before and after
+    /// One scenario, or two profiles or two traces: before and after
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]
     gpu: GpuArgs,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// Order of the kernels of two profiles [default: change]
+    /// Order of the kernels of two profiles or traces [default: change]
     #[arg(long, value_enum)]
     sort: Option<Sort>,
     #[command(flatten)]
@@ -122,20 +126,24 @@ pub fn chart(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, theme: Theme
     found.chart(theme).context("there is nothing to draw: the files hold no durations (`ncu --set basic` records them)")
 }
 
+/// Why a profile and a trace are not compared.
+const MIXED: &str = "a profile of Nsight Compute and a trace are not compared: under Nsight Compute each launch runs by itself, \
+    with clocks fixed and caches flushed by default, so that the durations are of other runs; take two profiles or two traces";
+
 fn compared(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, sort: Option<Sort>) -> Result<Box<dyn Compared>> {
     let mut inputs =
         files.iter().map(|f| input::read(f, input::Opening::default(), true)).collect::<Result<Vec<_>>>()?.into_iter();
     match (inputs.next(), inputs.next()) {
         (Some(Input::Scenario(scenario)), None) => {
             if sort.is_some() {
-                bail!("--sort is for two profiles: a scenario keeps its order");
+                bail!("--sort is for two profiles or traces: a scenario keeps its order");
             }
             let catalog = gpu.folder.catalog()?;
             let title = scenario.title.clone();
             let cases = input::cases_with(*scenario, gpu, &devices.what_if, &catalog)?;
             Ok(Box::new(Devices::new(title, &cases, devices.baseline.as_deref())?))
         }
-        (Some(Input::Profile(before)), Some(Input::Profile(after))) => {
+        (Some(before @ (Input::Profile(_) | Input::Trace(_))), Some(after @ (Input::Profile(_) | Input::Trace(_)))) => {
             let given = [
                 ("--gpu", !gpu.gpu.is_empty()),
                 ("--set", !gpu.set.is_empty()),
@@ -145,11 +153,17 @@ fn compared(files: &[String], gpu: &GpuArgs, devices: &DeviceArgs, sort: Option<
             if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
                 bail!("{option} is for a scenario: two profiles are compared as they were measured");
             }
-            Ok(Box::new(Profiles::new(&before, &after, sort.unwrap_or_default())))
+            let catalog = gpu.folder.catalog()?;
+            let (old, new): (File, File) = match (&before, &after) {
+                (Input::Profile(before), Input::Profile(after)) => (before.into(), after.into()),
+                (Input::Trace(before), Input::Trace(after)) => ((&**before).into(), (&**after).into()),
+                _ => bail!("{MIXED}"),
+            };
+            Ok(Box::new(Profiles::new(&old, &new, sort.unwrap_or_default(), &catalog)))
         }
-        (Some(Input::Profile(_)), None) => {
+        (Some(Input::Profile(_) | Input::Trace(_)), None) => {
             bail!("one profile was given: `compare` takes two, before and after (`analyze` takes one)")
         }
-        _ => bail!("`compare` takes one scenario, or two profiles: not a mixture, and not two scenarios"),
+        _ => bail!("`compare` takes one scenario, or two profiles or traces: not a mixture, and not two scenarios"),
     }
 }

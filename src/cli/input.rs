@@ -12,12 +12,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use regex::Regex;
 
-use super::{args::GpuArgs, shapes, show::Outcome, unpack};
+use super::{args::GpuArgs, asked::Asked, shapes, show::Outcome, unpack};
 use crate::{
     ceilings::{self, Ceilings},
     chart::figures::shares_figure,
     gpu::{Catalog, Gpu},
-    profile::{self, CompilerReport, Span, Trace, device, elsewhere, judge, likely_bound},
+    profile::{self, CompilerReport, Trace, Work, device, judge, likely_bound},
     report::{KernelReport, RowError, TraceReport},
     scenario::{self, Answer, Case, Scenario, WhatIf},
     simulation,
@@ -222,38 +222,30 @@ pub fn run_trace(
     file: &str,
     mut trace: Trace,
     gpus: &GpuArgs,
-    filter: &Filter,
+    (filter, asked): (&Filter, &Asked),
     catalog: &Catalog,
     outcome: &mut Outcome,
 ) -> Result<()> {
     let chosen = chosen(gpus, catalog)?;
     outcome.warnings.append(&mut trace.warnings);
     let all = trace.kernel_time();
-    let others = filter.to.iter().map(|name| Ok(catalog.find(name)?.gpu)).collect::<Result<Vec<_>>>()?;
-    let mut spans = vec![Span::default(); others.len()];
-    let mut from: Option<Gpu> = None;
+    let mut answers = asked.answers(catalog)?;
     let mut rows = Vec::new();
     for group in &trace.groups {
         let judged = judge(group.kernel.clone(), device(catalog, &group.kernel.device, chosen.as_ref()));
         outcome.note_device(&judged.device);
-        if let Some(gpu) = &judged.device.gpu {
-            let bound = likely_bound(group, &judged).map(|(bound, _)| bound);
-            for (other, span) in others.iter().zip(&mut spans) {
-                *span = span.plus(elsewhere(group, bound, gpu, other));
-            }
-            from.get_or_insert_with(|| gpu.clone());
-        } else if !others.is_empty() {
-            bail!("--to needs to know the GPU of the trace, which the file does not name: --gpu NAME");
-        }
-        rows.push(KernelReport::from_group(group, &judged, &trace, all));
+        let bound = likely_bound(group, &judged).map(|(bound, _)| bound);
+        let mut row = KernelReport::from_group(group, &judged, &trace, all);
+        answers.add(&mut row, &judged, bound, Some(Work::of_group(group, bound)))?;
+        rows.push(row);
     }
     let mut report = TraceReport::new(file, &trace, &rows);
-    if let Some(from) = from {
-        others.iter().zip(spans).for_each(|(other, span)| report.add_elsewhere(&from.name, &other.name, span));
-    }
     outcome.shares.extend(shares_figure(&report, &rows));
+    let shown = filter.of(rows, |row| &row.kernel);
+    answers.finish(&mut report, &shown, "its likely bound");
+    outcome.assume(answers.assumptions());
     outcome.traces.push(report);
-    outcome.kernels.extend(filter.of(rows, |row| &row.kernel));
+    outcome.kernels.extend(shown);
     Ok(())
 }
 
@@ -278,9 +270,6 @@ pub struct Filter {
     /// Only so many kernels, the first ones (of a trace those that take longest)
     #[arg(long, value_name = "COUNT")]
     top: Option<usize>,
-    /// What the kernels of a trace would take on this GPU; may be repeated
-    #[arg(long, value_name = "NAME")]
-    to: Vec<String>,
 }
 
 impl Filter {
@@ -298,12 +287,13 @@ pub fn run_profile(
     name: &str,
     file: profile::Profile,
     gpus: &GpuArgs,
-    filter: &Filter,
+    (filter, asked): (&Filter, &Asked),
     catalog: &Catalog,
     outcome: &mut Outcome,
 ) -> Result<()> {
     let chosen = chosen(gpus, catalog)?;
     outcome.warnings.extend(file.warnings);
+    let mut answers = asked.answers(catalog)?;
     let before = outcome.kernels.len();
     // In portions, so that of very many launches only those kept by the outcome stay in memory.
     let mut kernels = filter.of(file.kernels, |kernel| &kernel.name).into_iter().peekable();
@@ -316,12 +306,19 @@ pub fn run_profile(
                 judge(kernel, device)
             })
             .collect();
-        judged.into_iter().for_each(|judged| outcome.add_judged(judged));
+        for judged in judged {
+            let bound = judged.bound.as_ref().map(|(bound, _)| *bound);
+            let mut row = KernelReport::from_judged(&judged);
+            answers.add(&mut row, &judged, bound, Work::of_launch(&judged))?;
+            outcome.add_judged(judged, row);
+        }
     }
     let rows = &outcome.kernels[before..];
-    if let Some(report) = TraceReport::of_profile(name, file.format, rows) {
+    if let Some(mut report) = TraceReport::of_profile(name, file.format, rows, answers.wanted()) {
+        answers.finish(&mut report, rows, "what its counters say of its bound, at the clocks of the profile");
         outcome.shares.extend(shares_figure(&report, rows));
         outcome.traces.push(report);
     }
+    outcome.assume(answers.assumptions());
     Ok(())
 }

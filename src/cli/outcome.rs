@@ -104,10 +104,19 @@ impl Outcome {
         }
     }
 
-    /// Adds a profiled launch.
-    pub fn add_judged(&mut self, judged: Judged) {
+    /// Adds sentences to what was assumed, each once.
+    pub fn assume(&mut self, sentences: Vec<String>) {
+        for sentence in sentences {
+            if !self.assumptions.contains(&sentence) {
+                self.assumptions.push(sentence);
+            }
+        }
+    }
+
+    /// Adds a profiled launch with its row.
+    pub fn add_judged(&mut self, judged: Judged, row: KernelReport) {
         self.note_device(&judged.device);
-        self.kernels.push(KernelReport::from_judged(&judged));
+        self.kernels.push(row);
         if self.judged.len() < CHARTED {
             self.judged.push(judged);
         }

@@ -305,6 +305,17 @@ fn missing(observed: &ObservedKernel, device: &Device) -> Vec<String> {
 }
 
 impl Judged {
+    /// The pipe that takes longest at its peak for the operations that the file counted.
+    pub(super) fn slowest_pipe(&self) -> Option<Pipe> {
+        let gpu = self.device.gpu.as_ref()?;
+        let counted = self.observed.operations.iter().filter(|(_, count)| *count > 0.0);
+        let timed = counted.filter_map(|(pipe, count)| {
+            let pipe = model_pipe(pipe)?;
+            Some((pipe, count / gpu.peak(pipe)?.get()))
+        });
+        timed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(pipe, _)| pipe)
+    }
+
     /// The comparisons that disagree, as sentences.
     pub fn differences(&self) -> Vec<String> {
         let unequal = self.comparisons.iter().filter(|c| !c.equal);

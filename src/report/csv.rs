@@ -63,6 +63,13 @@ pub(super) fn cell(name: &str, value: &Value) -> String {
         Value::Array(items) => {
             items.iter().map(|item| cell(name, item).replace('|', "/")).collect::<Vec<_>>().join("|")
         }
+        Value::Object(_) if matches!(name, "asked" | "elsewhere") => {
+            let key = cell(name, &value[if name == "asked" { "change" } else { "gpu" }]);
+            match (&value["low_us"], &value["high_us"]) {
+                (Value::Null, _) | (_, Value::Null) => format!("{key}: unknown"),
+                (low, high) => format!("{key}: {} to {}", cell(name, low), cell(name, high)),
+            }
+        }
         Value::Object(_) => {
             let (key, number) = match name {
                 "terms" => ("resource", "time_us"),

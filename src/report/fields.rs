@@ -30,7 +30,7 @@ record! {
         warnings: Vec<String>, "sentences", "What may make the answer wrong";
         kernels: Vec<KernelReport>, "list", "One entry per launch, in the order of the input";
         errors: Vec<RowError>, "list", "Launches that could not be evaluated";
-        traces: Vec<TraceReport>, "list", "Where the time went, one entry per traced file";
+        traces: Vec<TraceReport>, "list", "Where the time went, one entry per traced file, and per profile for which `--to` or `--what-if` was given";
     }
 }
 
@@ -48,6 +48,44 @@ record! {
         parts: Vec<SharePart>, "list", "The time by bound and by operation";
         bound_source: String, "word", "How the bounds are known: measured (counters) or likely (length, grid and name)";
         elsewhere: Vec<String>, "sentences", "What the kernels would take on other GPUs that were asked for";
+        asked: Vec<AskedTotal>, "list", "What all kernels together would take with each change that was asked for";
+    }
+}
+
+record! {
+    /// All kernels of a file, those that are shown after a change.
+    AskedTotal {
+        change: String, "text", "The change, such as `registers=64`";
+        text: String, "sentence", "The times in words, and the kernels that stay as they are";
+        low_us: f64, "us", "Least time of all kernels of the file";
+        high_us: f64, "us", "Most time of all kernels of the file";
+    }
+}
+
+record! {
+    /// A measured kernel after a change that was asked for.
+    AskedReport {
+        change: String, "text", "The change, such as `registers=64`";
+        text: String, "sentence", "What it does in words, or why there is no answer";
+        blocks_per_sm: Option<u32>, "blocks", "Blocks that an SM then holds; 0 where the launch cannot run, absent where the file lacks facts";
+        theoretical_occupancy_pct: Option<f64>, "%", "Theoretical occupancy then";
+        limiters: Vec<String>, "words", "The limits that attain it then";
+        grid_blocks: Option<u64>, "blocks", "Blocks of the grid then";
+        waves: Option<f64>, "waves", "Waves then";
+        utilization_pct: Option<f64>, "%", "Filled share of the slots of all waves then";
+        low_us: Option<f64>, "us", "Least time of a launch then";
+        high_us: Option<f64>, "us", "Most time of a launch then";
+        total_low_us: Option<f64>, "us", "Least time of all launches of this row then";
+        total_high_us: Option<f64>, "us", "Most time of all launches of this row then";
+    }
+}
+
+record! {
+    /// A measured kernel on another GPU that was asked for.
+    ElsewhereReport {
+        gpu: String, "text", "The other GPU by its name in the catalog";
+        low_us: f64, "us", "Least time there, of all launches of this row";
+        high_us: f64, "us", "Most time there, of all launches of this row";
     }
 }
 
@@ -193,5 +231,7 @@ record! {
         longest_us: Option<f64>, "us", "The longest of them";
         operation: Option<String>, "text", "What the name of an observed kernel tells of its operation";
         likely_bound: Option<String>, "word", "The bound that length, grid and name of a traced kernel suggest; not measured";
+        asked: Vec<AskedReport>, "list", "A measured kernel after each change that was asked for; in CSV `change: low_us to high_us`";
+        elsewhere: Vec<ElsewhereReport>, "list", "A measured kernel on each GPU that was asked for; in CSV `gpu: low_us to high_us`";
     }
 }

@@ -98,6 +98,8 @@ fn details(out: &mut String, kernel: &KernelReport) {
         bullet("Terms", all.collect::<Vec<_>>().join(", "));
     }
     for (label, lines) in [
+        ("What if", &kernel.asked.iter().map(|a| a.text.clone()).collect::<Vec<_>>()),
+        ("Elsewhere", &kernel.elsewhere_lines()),
         ("Would help", &kernel.what_ifs.iter().map(|w| format!("{:.2}x: {}", w.speedup, w.text)).collect::<Vec<_>>()),
         ("Would help", &kernel.advice.clone()),
         ("Next block", &kernel.next_steps),

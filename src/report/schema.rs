@@ -1,6 +1,9 @@
 //! The documentation of the report's fields, as a table and as a page.
 
-use super::fields::{KernelReport, PointReport, Report, RowError, SharePart, TermReport, TraceReport, WhatIfReport};
+use super::fields::{
+    AskedReport, AskedTotal, ElsewhereReport, KernelReport, PointReport, Report, RowError, SharePart, TermReport,
+    TraceReport, WhatIfReport,
+};
 
 /// Name, unit and meaning of a field.
 pub type Field = (&'static str, &'static str, &'static str);
@@ -16,7 +19,7 @@ pub fn report_fields() -> &'static [Field] {
 }
 
 /// The keys of the entries of each list of objects, by the name of the list.
-pub fn part_fields() -> [(&'static str, &'static [Field]); 6] {
+pub fn part_fields() -> [(&'static str, &'static [Field]); 9] {
     [
         ("terms", TermReport::FIELDS),
         ("points", PointReport::FIELDS),
@@ -24,6 +27,9 @@ pub fn part_fields() -> [(&'static str, &'static [Field]); 6] {
         ("errors", RowError::FIELDS),
         ("traces", TraceReport::FIELDS),
         ("parts", SharePart::FIELDS),
+        ("asked", AskedReport::FIELDS),
+        ("elsewhere", ElsewhereReport::FIELDS),
+        ("traces.asked", AskedTotal::FIELDS),
     ]
 }
 

@@ -88,7 +88,7 @@ pub(super) fn next_steps(kernel: &KernelReport) -> impl Iterator<Item = &String>
 }
 
 /// A limiter's word as people say it.
-fn limiter(word: &str) -> &str {
+pub(super) fn limiter(word: &str) -> &str {
     match word {
         "warps" => "warp slots",
         "regs" => "registers",

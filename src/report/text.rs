@@ -55,7 +55,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     }
     let many = report.kernels.len() > FEW_KERNELS;
     // Few launches of a profile are soon summed up by whoever reads them.
-    let told = report.traces.iter().filter(|trace| many || trace.bound_source == "likely");
+    let told = report.traces.iter().filter(|trace| many || trace.bound_source == "likely" || trace.is_asked());
     told.for_each(|trace| traced(&mut out, trace, width));
     if many {
         let table = overview(&report.kernels);
@@ -112,6 +112,7 @@ fn verdicts(out: &mut String, kernels: &[KernelReport], width: usize) {
             (None, None) => String::new(),
         };
         hanging(out, "- ", &format!("{}: {verdict}{best}", fit(&kernel.kernel, width / 2)), width);
+        kernel.asked.iter().for_each(|asked| hanging(out, "  what if ", &asked.text, width));
     }
 }
 
@@ -134,6 +135,8 @@ fn block(out: &mut String, kernel: &KernelReport, width: usize) {
     terms(out, kernel, width);
     entries(out, "kernel", kernel.choices.iter().map(|c| (String::new(), c.clone())), width);
     entries(out, "sizes", kernel.sizes.iter().map(|s| (String::new(), s.clone())), width);
+    entries(out, "what if", kernel.asked.iter().map(|a| (String::new(), a.text.clone())), width);
+    entries(out, "elsewhere", kernel.elsewhere_lines().into_iter().map(|line| (String::new(), line)), width);
     entries(out, "would help", what_ifs(kernel).into_iter(), width);
     entries(out, "findings", kernel.findings.iter().map(|f| (String::new(), f.clone())), width);
     entries(out, "differs", kernel.differences.iter().map(|d| (String::new(), d.clone())), width);

@@ -73,10 +73,11 @@ impl TraceReport {
         }
     }
 
-    /// Where the time of a profile's launches went; absent with fewer than two that have a time.
-    pub fn of_profile(file: &str, format: Format, rows: &[KernelReport]) -> Option<Self> {
+    /// Where the time of a profile's launches went; absent with fewer than two that have a time, unless something was
+    /// `asked` of them.
+    pub fn of_profile(file: &str, format: Format, rows: &[KernelReport], asked: bool) -> Option<Self> {
         let timed = rows.iter().filter(|row| row.measured_us.is_some()).count();
-        (timed > 1).then(|| Self {
+        (timed > 1 || asked && !rows.is_empty()).then(|| Self {
             bound_source: "measured".into(),
             launches: rows.len() as u64,
             groups: launch_groups(rows).len() as u64,
@@ -127,7 +128,7 @@ impl TraceReport {
     }
 
     /// What there is to say, under labels.
-    pub(super) fn entries(&self) -> [(&'static str, Vec<String>); 5] {
+    pub(super) fn entries(&self) -> [(&'static str, Vec<String>); 6] {
         let parts = |by: &str| {
             let parts: Vec<String> =
                 self.kernel_parts(by).map(|(part, share)| format!("{} {}", part.what, percent(share))).collect();
@@ -141,6 +142,7 @@ impl TraceReport {
             ("operation", parts("operation")),
             ("copies", self.transfers.clone()),
             ("elsewhere", self.elsewhere.clone()),
+            ("what if", self.asked.iter().map(|asked| asked.text.clone()).collect()),
         ]
     }
 
@@ -159,11 +161,16 @@ impl TraceReport {
         }
     }
 
-    /// Adds what the kernels would take on another GPU.
-    pub fn add_elsewhere(&mut self, from: &str, to: &str, span: Span) {
+    /// Whether it holds answers that a user asked for.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.elsewhere.is_empty() || !self.asked.is_empty()
+    }
+
+    /// Adds what the kernels would take on another GPU; `by` says what scaled them.
+    pub fn add_elsewhere(&mut self, from: &str, to: &str, span: Span, by: &str) {
         let gaps = if self.gaps_us.is_some() { "; gaps are the host's and stay" } else { "" };
         self.elsewhere.push(format!(
-            "{to}: {} to {} instead of {} on {from}, each kernel scaled by its likely bound{gaps}",
+            "{to}: {} to {} instead of {} on {from}, each kernel scaled by {by}{gaps}",
             span.low,
             span.high,
             Seconds(self.kernels_us * 1e-6)

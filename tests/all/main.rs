@@ -14,6 +14,7 @@ mod ceilings;
 mod cli;
 mod common;
 mod compare;
+mod compare_traces;
 mod compiler;
 mod console;
 mod conv;
@@ -63,5 +64,6 @@ mod time_laws;
 mod trace_damage;
 mod traces;
 mod validation;
+mod what_if_files;
 #[cfg(unix)]
 mod world;

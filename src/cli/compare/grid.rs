@@ -139,6 +139,14 @@ pub fn fitted(names: &[String], room: usize) -> Vec<String> {
 }
 
 fn fitted_one(name: &str, room: usize) -> String {
+    // The grid that tells launches of one kernel apart stays whole where it leaves room for the beginning of the name.
+    if let Some((named, grid)) = name.rfind(" (").and_then(|at| name.split_at_checked(at))
+        && let (whole, tail) = (display_width(name), display_width(grid))
+        && whole > room
+        && tail * 3 <= room * 2
+    {
+        return fitted_one(named, room - tail) + grid;
+    }
     match name.split_once(" [") {
         Some((plain, part)) if display_width(name) > room => {
             // Some of the plain name stays, and all of the part that fits beside it.
@@ -181,6 +189,8 @@ mod tests {
         assert_eq!(all(&["at::native::copy", "saxpy"], 12), ["native::copy", "saxpy"]);
         assert_eq!(all(&["at::native::copy"], 8), ["copy"]);
         assert_eq!(all(&["at::native::vectorized_kernel [add<float>] #2"], 24), ["vecto…el [add<float>] #2"]);
+        let grids = ["vectorized_kernel [add<float>] (grid 1564)", "vectorized_kernel [add<float>] (grid 18)"];
+        assert_eq!(all(&grids, 24), ["ve… [add<…>] (grid 1564)", "ve… [add<f…t>] (grid 18)"]);
         let (one, two) = ("sm90_xmma_gemm_bf16_tile_128x64_k1", "sm90_xmma_gemm_bf16_tile_64x256_k1");
         assert_eq!(all(&[one, two], 16), ["sm90_xmma_…64_k1", "sm90_xmma_…56_k1"]);
         assert_eq!(all(&[one, two], 10), ["…128x64_k1", "…64x256_k1"]);

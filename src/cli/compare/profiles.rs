@@ -1,14 +1,20 @@
-//! Two profiles before and after a change: what each kernel took, its share, and what else changed.
+//! Two profiles or traces before and after a change: what each kernel took, its share, and what else changed.
 
 use clap::ValueEnum;
 
 use super::{
     super::check::{Check, Fields},
     columns::{self, Column, four, hundredth, six, thousandth},
+    file::{File, occupancy},
+    label::labels,
+    totals::{TOTALS, Totals, added_pct, ratio},
 };
-use crate::profile::{ObservedKernel, Pair, Profile, circumstances, pair, telling_names};
+use crate::{
+    gpu::Catalog,
+    profile::{Pair, Seen, circumstances, pair},
+};
 
-/// Order of the rows of two profiles.
+/// Order of the rows of two files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Sort {
     /// The largest change of time first, faster or slower
@@ -20,11 +26,15 @@ pub enum Sort {
     File,
 }
 
-/// One launch in one of the files.
+/// One launch in one of the files, or a group of equal launches.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Duration in microseconds.
+    /// Duration in microseconds, of a group added up.
     pub us: Option<f64>,
+    /// Launches of a group.
+    pub launches: Option<f64>,
+    /// Mean duration of a group's launches in microseconds.
+    pub mean_us: Option<f64>,
     /// Share of all durations of its file in percent.
     pub share_pct: Option<f64>,
     /// Blocks of the grid.
@@ -33,6 +43,8 @@ pub struct Side {
     pub threads_per_block: Option<f64>,
     /// Registers per thread.
     pub registers: Option<f64>,
+    /// Static and dynamic shared memory per block in bytes.
+    pub shared_bytes: Option<f64>,
     /// Theoretical occupancy in percent.
     pub occupancy_pct: Option<f64>,
     achieved_pct: Option<f64>,
@@ -57,19 +69,12 @@ pub struct Row {
     pub note: String,
 }
 
-/// All kernels together.
-#[derive(Clone, Copy, Debug)]
-pub struct Totals {
-    /// Sum of durations in the first file in microseconds.
-    pub before_us: f64,
-    /// Sum of durations in the second file in microseconds.
-    pub after_us: f64,
-    /// Geometric mean of the speed-ups of kernels in both files.
-    pub geomean_speedup: Option<f64>,
-}
-
-/// Two profiles, kernel by kernel.
+/// Two files, kernel by kernel.
 pub struct Profiles {
+    /// The tools that wrote them.
+    pub tools: String,
+    /// Whether a row is a group of launches.
+    pub traced: bool,
     /// Kernels in the wanted order.
     pub rows: Vec<Row>,
     /// All kernels together; absent where a file has no durations.
@@ -89,7 +94,7 @@ fn after(row: &Row) -> Option<&Side> {
 }
 
 /// The columns for programs.
-pub const COLUMNS: [Column<Row>; 24] = [
+pub const COLUMNS: [Column<Row>; 31] = [
     Column::text("Kernel", "kernel", |r| r.kernel.clone()),
     Column::number("Before\nus", "before_us", |r| before(r)?.us, six),
     Column::number("After\nus", "after_us", |r| after(r)?.us, six),
@@ -114,23 +119,16 @@ pub const COLUMNS: [Column<Row>; 24] = [
     Column::number("Block\nbefore", "before_threads_per_block", |r| before(r)?.threads_per_block, six),
     Column::number("Block\nafter", "after_threads_per_block", |r| after(r)?.threads_per_block, six),
     Column::text("Full name", "full_name", |r| r.full_name.clone()),
-];
-
-/// What checks may name of all kernels together.
-const TOTALS: [Column<Totals>; 6] = [
-    Column::number("Before\nus", "total_before_us", |t| Some(t.before_us), six),
-    Column::number("After\nus", "total_after_us", |t| Some(t.after_us), six),
-    Column::number("Change\nus", "total_change_us", |t| Some(t.after_us - t.before_us), four),
-    Column::number("Change\n%", "total_change_pct", Totals::change_pct, hundredth),
-    Column::number("Speed-up", "total_speedup", |t| ratio(t.before_us, t.after_us), thousandth),
-    Column::number("Geometric mean\nof speed-ups", "geomean_speedup", |t| t.geomean_speedup, thousandth),
+    Column::number("Launches\nbefore", "before_launches", |r| before(r)?.launches, six),
+    Column::number("Launches\nafter", "after_launches", |r| after(r)?.launches, six),
+    Column::number("Mean us\nbefore", "before_mean_us", |r| before(r)?.mean_us, six),
+    Column::number("Mean us\nafter", "after_mean_us", |r| after(r)?.mean_us, six),
+    Column::number("Mean\nchange %", "mean_change_pct", Row::mean_change_pct, hundredth),
+    Column::number("Shared B\nbefore", "before_shared_bytes", |r| before(r)?.shared_bytes, six),
+    Column::number("Shared B\nafter", "after_shared_bytes", |r| after(r)?.shared_bytes, six),
 ];
 
 const SHORT: [(&str, &str); 3] = [("change", "change_pct"), ("time", "after_us"), ("total_change", "total_change_pct")];
-
-fn ratio(over: f64, under: f64) -> Option<f64> {
-    (under > 0.0).then_some(over / under)
-}
 
 impl Row {
     /// Both durations in microseconds, where both files have the kernel and its duration.
@@ -154,37 +152,30 @@ impl Row {
 
     /// Time added in percent of the time before.
     pub fn change_pct(&self) -> Option<f64> {
-        self.both_us().and_then(|(old, new)| ratio((new - old) * 100.0, old))
+        self.both_us().and_then(added_pct)
     }
-}
 
-impl Totals {
-    /// Time added in percent of the time before.
-    pub fn change_pct(&self) -> Option<f64> {
-        ratio((self.after_us - self.before_us) * 100.0, self.before_us)
+    /// Time added to a launch, on the mean, in percent of the time before.
+    fn mean_change_pct(&self) -> Option<f64> {
+        added_pct((before(self)?.mean_us?, after(self)?.mean_us?))
     }
 }
 
 impl Profiles {
-    /// Pairs the launches of two profiles.
-    pub fn new(old: &Profile, new: &Profile, sort: Sort) -> Self {
-        let pairs = pair(old, new);
-        let sum = |profile: &Profile| -> f64 {
-            profile.kernels.iter().filter_map(|k| k.duration).map(|d| d.get() * 1e6).sum()
-        };
-        let (before_us, after_us) = (sum(old), sum(new));
-        let full = |pair: &Pair| pair.before.or(pair.after).map_or("", |k| &k.name).to_owned();
-        let full_names: Vec<String> = pairs.iter().map(full).collect();
-        let names = telling_names(&full_names.iter().map(String::as_str).collect::<Vec<_>>());
+    /// Pairs the launches of two files.
+    pub fn new(old: &File, new: &File, sort: Sort, catalog: &Catalog) -> Self {
+        let pairs = pair(&old.seen, &new.seen);
+        let (before_us, after_us) = (old.total_us(), new.total_us());
+        let traced = old.traced || new.traced;
+        let full = |pair: &Pair| pair.before.or(pair.after).map_or(String::new(), |s| s.kernel.name.clone());
         let mut rows: Vec<Row> = pairs
             .iter()
-            .zip(names)
-            .zip(full_names)
-            .map(|((pair, name), full_name)| Row {
-                kernel: if pair.occurrence > 0 { format!("{name} #{}", pair.occurrence + 1) } else { name },
-                full_name,
-                before: pair.before.map(|k| Side::new(k, before_us)),
-                after: pair.after.map(|k| Side::new(k, after_us)),
+            .zip(labels(&pairs))
+            .map(|(pair, kernel)| Row {
+                kernel,
+                full_name: full(pair),
+                before: pair.before.map(|seen| Side::new(&seen, before_us, traced, catalog)),
+                after: pair.after.map(|seen| Side::new(&seen, after_us, traced, catalog)),
                 note: note(pair),
             })
             .collect();
@@ -197,23 +188,32 @@ impl Profiles {
             Sort::Name => rows.sort_by(|a, b| a.kernel.cmp(&b.kernel)),
             Sort::File => {}
         }
-        let warnings = |which: &str, profile: &Profile| -> Vec<String> {
-            profile.warnings.iter().map(|w| format!("{which}: {w}")).collect()
+        let warnings = |which: &str, file: &File| -> Vec<String> {
+            file.warnings.iter().map(|w| format!("{which}: {w}")).collect()
         };
         let mut notes = [warnings("before", old), warnings("after", new), circumstances(&pairs)].concat();
-        let untimed = |profile: &Profile| profile.kernels.iter().filter(|k| k.duration.is_none()).count();
-        if untimed(old) + untimed(new) > 0 {
-            let what = "launches have no duration in the file: totals and shares leave them out";
-            notes.push(format!("{} {what}", untimed(old) + untimed(new)));
+        let (before_tool, after_tool) = (old.format.tool(), new.format.tool());
+        let mut tools = before_tool.to_owned();
+        if before_tool != after_tool {
+            tools += &format!(" and {after_tool}");
+            notes.push(format!(
+                "before was measured by {before_tool}, after by {after_tool}: what the tools cost differs, and so may names"
+            ));
+        }
+        let untimed = old.untimed() + new.untimed();
+        if untimed > 0 {
+            notes.push(format!("{untimed} launches have no duration in the file: totals and shares leave them out"));
         }
         let logs: Vec<f64> = rows.iter().filter_map(Row::speedup).filter(|s| *s > 0.0).map(libm::log).collect();
         let geomean_speedup = (!logs.is_empty()).then(|| libm::exp(logs.iter().sum::<f64>() / logs.len() as f64));
-        let totals = (before_us > 0.0 && after_us > 0.0).then_some(Totals { before_us, after_us, geomean_speedup });
+        let spent = old.spent.zip(new.spent);
+        let totals =
+            (before_us > 0.0 && after_us > 0.0).then_some(Totals { before_us, after_us, geomean_speedup, spent });
         let mut devices: Vec<String> =
-            old.kernels.iter().chain(&new.kernels).filter_map(|k| k.device.name.clone()).collect();
+            old.seen.iter().chain(&new.seen).filter_map(|seen| seen.kernel.device.name.clone()).collect();
         devices.sort();
         devices.dedup();
-        Self { rows, totals, notes, devices }
+        Self { tools, traced, rows, totals, notes, devices }
     }
 
     /// The fields that a check may name.
@@ -230,16 +230,22 @@ impl Profiles {
 }
 
 impl Side {
-    fn new(kernel: &ObservedKernel, total_us: f64) -> Self {
-        let us = kernel.duration.map(|d| d.get() * 1e6);
+    fn new(seen: &Seen, total_us: f64, traced: bool, catalog: &Catalog) -> Self {
+        let kernel = seen.kernel;
+        let us = seen.total.map(|d| d.get() * 1e6);
         let dram_bytes = kernel.dram_bytes.map(|b| b.get());
+        let shared = kernel.static_shared.iter().chain(&kernel.dynamic_shared).map(|m| m.value.get());
+        let shared_known = kernel.static_shared.is_some() || kernel.dynamic_shared.is_some();
         Self {
             us,
+            launches: traced.then_some(seen.launches as f64),
+            mean_us: kernel.duration.filter(|_| traced).map(|d| d.get() * 1e6),
             share_pct: us.and_then(|us| ratio(us * 100.0, total_us)),
             grid_blocks: kernel.grid_blocks.map(|blocks| blocks as f64),
             threads_per_block: kernel.threads_per_block.map(f64::from),
             registers: kernel.registers_per_thread.map(f64::from),
-            occupancy_pct: kernel.theoretical_occupancy_pct,
+            shared_bytes: shared_known.then(|| shared.sum()),
+            occupancy_pct: occupancy(kernel, catalog),
             achieved_pct: kernel.achieved_occupancy_pct,
             dram_bytes,
             dram_gb_per_s: dram_bytes.zip(us).and_then(|(bytes, us)| ratio(bytes / 1e3, us)),
@@ -252,11 +258,14 @@ pub const RENAMED: &str = "name changed";
 
 /// What is odd about a pair.
 fn note(pair: &Pair) -> String {
-    let note = match (pair.before, pair.after) {
-        (Some(_), None) => "only before",
-        (None, Some(_)) => "only after",
-        _ if pair.renamed => RENAMED,
-        _ => "",
-    };
-    note.into()
+    match (pair.before, pair.after) {
+        (Some(_), None) => "only before".into(),
+        (None, Some(_)) => "only after".into(),
+        _ if pair.renamed => RENAMED.into(),
+        (Some(old), Some(new)) => match old.kernel.grid_blocks.zip(new.kernel.grid_blocks) {
+            Some((old, new)) if old != new => format!("grid {old} -> {new}"),
+            _ => String::new(),
+        },
+        (None, None) => String::new(),
+    }
 }

@@ -42,6 +42,8 @@ pub(super) fn section(id: &str, kernel: &KernelReport, shared: &Shared) -> Marku
                 (fact("Roofline", roofline(kernel)))
                 (fact("DRAM", dram_line(kernel).map(one).unwrap_or_default()))
                 (terms(kernel))
+                (fact("What if", kernel.asked.iter().map(|a| (String::new(), a.text.clone())).collect()))
+                (fact("Elsewhere", lines(&kernel.elsewhere_lines())))
                 (fact("Would help", speedups.collect()))
                 (fact("Would help", lines(&kernel.advice)))
                 (fact("Findings", lines(&kernel.findings)))
