@@ -169,18 +169,19 @@ proptest! {
             prop_assert!(profile.kernels.iter().all(|k| k.duration.is_none_or(|t| t.get().is_finite())));
         }
     }
+}
 
-    #[test]
-    fn a_file_cut_anywhere_keeps_what_stands_before(at in 0..NEW.len()) {
-        let whole = profile(NEW);
-        if let Ok(cut) = read(&NEW[..at]) {
-            prop_assert!(cut.kernels.len() <= whole.kernels.len());
-            for (cut, whole) in cut.kernels.iter().zip(&whole.kernels) {
-                prop_assert!(cut.metrics.len() <= whole.metrics.len());
-                // All but the last, which may have lost digits.
-                let kept = cut.metrics.len().saturating_sub(1);
-                prop_assert_eq!(&cut.metrics[..kept], &whole.metrics[..kept]);
-            }
+#[test]
+fn a_file_cut_anywhere_keeps_what_stands_before() {
+    let whole = profile(NEW);
+    for at in 0..NEW.len() {
+        let Ok(cut) = read(&NEW[..at]) else { continue };
+        assert!(cut.kernels.len() <= whole.kernels.len(), "cut at {at}");
+        for (cut, whole) in cut.kernels.iter().zip(&whole.kernels) {
+            // All but the last, which may have lost digits.
+            let kept = cut.metrics.len().saturating_sub(1);
+            assert!(cut.metrics.len() <= whole.metrics.len(), "cut at {at}");
+            assert_eq!(cut.metrics[..kept], whole.metrics[..kept], "cut at {at}");
         }
     }
 }

@@ -111,7 +111,8 @@ impl Table {
             self.kind = Kind::Metrics;
         }
         let (name, value) = (cell(0), cells.last().map(String::as_str).unwrap_or_default());
-        if name.is_empty() || value.is_empty() {
+        // Dashes are what a cut left of a rule.
+        if name.is_empty() || value.is_empty() || name.bytes().all(|b| b == b'-') {
             return Row::Broken;
         }
         Row::Metric { name: name.to_string(), unit: cell(1).to_string(), value: value.to_string() }
