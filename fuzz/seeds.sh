@@ -50,6 +50,9 @@ done < <(sort -u <<< "$words")
 for file in ../scenarios/*.toml; do
     for target in scenario charts png; do seed "$target" "$(basename "$file" .toml)" < "$file"; done
 done
+for file in ../networks/*.json; do
+    { printf '\000\004\200\001'; cat "$file"; } | seed network "$(basename "$file" .json)"
+done
 for file in ../tests/data/ncu/*.csv ../tests/data/ncu/*.txt; do seed profile "$(basename "$file")" < "$file"; done
 for file in ../tests/data/kineto/*.json; do seed trace "kineto-$(basename "$file" .json)" < "$file"; done
 for file in ../tests/data/{nsys,nvprof,rocprof}/*.{csv,txt}; do

@@ -277,6 +277,30 @@ impl TimedStep {
         self.device.0.max(apart * self.kernels as f64)
     }
 
+    /// Time that no kernel beats, in seconds: of each operation the longer of its FLOP at the dense peak of the products' unit
+    /// and its least bytes at the datasheet's bandwidth (bytes per second), one after another.
+    pub fn roofline(&self, bandwidth: f64) -> f64 {
+        let least = |op: &Timed| match op.op.what {
+            What::AllReduce { .. } => 0.0,
+            What::Rows(_) => op.bytes / bandwidth,
+            _ => (op.flop / self.peak).max(op.bytes / bandwidth),
+        };
+        self.ops.iter().map(|op| least(op) * op.op.count as f64).sum()
+    }
+
+    /// The same with causal attention counted as if every token saw all (the convention of Megatron-LM, arXiv 2104.04473).
+    pub fn all_pairs_flop(&self) -> f64 {
+        let attention = |op: &Timed| match op.op.what {
+            What::Attention(shape) if op.op.pass == Pass::Forward => {
+                let all = attention::Shape { causal: false, window: None, ..shape };
+                (all.flop() - shape.flop()) * op.op.count as f64
+            }
+            _ => 0.0,
+        };
+        let more: f64 = self.ops.iter().map(attention).sum();
+        self.model_flop() + if self.step.phase == Phase::Train { 3.0 * more } else { more }
+    }
+
     /// FLOP that the step is credited with: products and attention of the forward pass, three times that in training
     /// (PaLM, arXiv 2204.02311, appendix B); causal attention counts the pairs that are seen.
     pub fn model_flop(&self) -> f64 {

@@ -66,12 +66,16 @@ pub struct NetworkReport {
     pub kernels: u64,
     /// Time of the host, where launches are counted.
     pub host_us: Option<f64>,
+    /// What no kernel beats: of each operation the longer of arithmetic and traffic at the datasheet's figures.
+    pub roofline_us: f64,
     /// Tokens taken in or made per second, of all sequences.
     pub tokens_per_s: f64,
     /// FLOP of the model: products and attention, three times the forward pass in training.
     pub model_flop: f64,
     /// FLOP that run, those computed again among them.
     pub hardware_flop: f64,
+    /// Model FLOP with causal attention counted as if every token saw all.
+    pub all_pairs_flop: f64,
     /// Model FLOP per time against the dense peak of the products' unit.
     pub mfu_pct: f64,
     /// Hardware FLOP per time against the same.
@@ -205,9 +209,11 @@ impl NetworkReport {
             device_us: device * 1e6,
             kernels: found.kernels,
             host_us: launch.map(|apart| apart * found.kernels as f64 * 1e6),
+            roofline_us: found.roofline(gpu.memory.dram.bandwidth.get()) * 1e6,
             tokens_per_s: if whole > 0.0 { found.tokens() as f64 / whole } else { 0.0 },
             model_flop: found.model_flop(),
             hardware_flop: found.hardware_flop(),
+            all_pairs_flop: found.all_pairs_flop(),
             mfu_pct: rate(found.model_flop()),
             hfu_pct: rate(found.hardware_flop()),
             peak_tflops: found.peak / 1e12,

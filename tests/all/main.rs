@@ -30,6 +30,7 @@ mod judged;
 mod kineto;
 mod laws;
 mod mig;
+mod model;
 mod moe;
 mod ncu;
 mod ncu_launches;

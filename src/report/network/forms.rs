@@ -63,7 +63,9 @@ impl NetworkReport {
             parts.join(", ")
         };
         let range = format!("{} {what} ({} to {})", time(self.time_us), time(self.low_us), time(self.high_us));
-        let mut entries = vec![("time", range)];
+        let reached = percent(100.0 * self.roofline_us / self.time_us);
+        let floor = format!("no faster than {}: {reached} of the datasheet's roofline", time(self.roofline_us));
+        let mut entries = vec![("time", range), ("roofline", floor)];
         if let Some(host) = self.host_us {
             let slower = if host > self.device_us { "slower than the device" } else { "hidden behind the device" };
             let device = time(self.device_us);
@@ -84,9 +86,15 @@ impl NetworkReport {
         } else {
             String::new()
         };
+        let whole = match self.all_pairs_flop / self.model_flop {
+            more if more > 1.005 => {
+                format!("; {} where causal attention counts whole", percent(self.mfu_pct * more))
+            }
+            _ => String::new(),
+        };
         entries.push((
             "MFU",
-            format!("{} of {peak} dense{again} (products and attention, FMA = 2 FLOP)", percent(self.mfu_pct)),
+            format!("{} of {peak} dense{again} (products and attention, FMA = 2 FLOP{whole})", percent(self.mfu_pct)),
         ));
         let active = match self.active_parameters {
             active if active < self.parameters => format!(", {} of them met by a token", billions(active)),
