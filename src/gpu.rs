@@ -169,7 +169,12 @@ impl Gpu {
             Pipe::Special => self.rates.special,
             Pipe::Tensor { input, accumulate, sparse } => {
                 let dense = *self.rates.tensor.get(&input)?.get(&accumulate)? * self.rates.tensor_cap.unwrap_or(1.0);
-                if sparse { Some(dense * self.rates.sparsity?) } else { Some(dense) }
+                match (sparse, input) {
+                    (false, _) => Some(dense),
+                    // No tensor core skips zeros of FP64.
+                    (true, DataType::Fp64) => None,
+                    (true, _) => Some(dense * self.rates.sparsity?),
+                }
             }
         }
     }

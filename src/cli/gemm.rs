@@ -1,5 +1,7 @@
 //! `gemm`: a matrix product by its shape.
 
+mod types;
+
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
@@ -119,6 +121,9 @@ pub struct Args {
     /// Include what the host adds to a launch
     #[arg(long)]
     launch_overhead: bool,
+    /// A table of every type that the GPU multiplies, dense and 2:4 sparse, with the speed-up against --dtype
+    #[arg(long, conflicts_with_all = ["quantise", "tile", "split", "out", "fail_if", "full"])]
+    types: bool,
     #[command(flatten)]
     operation: OperationArgs,
 }
@@ -136,6 +141,9 @@ pub fn run(args: Args) -> Result<u8> {
         schedule: args.product.schedule,
         timing: if args.launch_overhead { Timing::Launch } else { Timing::Device },
     };
+    if args.types {
+        return types::run(&request, &args.operation);
+    }
     let mut assumptions = Vec::new();
     if request.reuse == Reuse::ColdWeights {
         let text = "weights come from DRAM, activations and output are in L2 as far as they fit (--cold, --warm)";

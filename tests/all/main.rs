@@ -22,6 +22,7 @@ mod conv_measured;
 mod cookbook;
 mod gemm;
 mod gemm_charts;
+mod gemm_types;
 mod gpus;
 mod gpus_names;
 mod guide_gemm;
