@@ -33,6 +33,8 @@ pub mod profile;
 
 pub mod network;
 
+pub mod memory;
+
 pub mod scenario;
 pub mod simulation;
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "units",
     "gpu",
     "occupancy",
@@ -20,6 +20,7 @@ const ORDER: [&str; 21] = [
     "op",
     "profile",
     "network",
+    "memory",
     "scenario",
     "simulation",
     "validate",
