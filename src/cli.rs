@@ -14,6 +14,7 @@ mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod memory;
 mod moe;
 mod occupancy;
 mod operation;
@@ -86,6 +87,8 @@ enum Command {
     Moe(Box<moe::Args>),
     /// One pooling of images by its sizes
     Pool(Box<pool::Args>),
+    /// What a GPU must hold to train or serve a network, part by part: does it fit, what would save memory
+    Memory(Box<memory::Args>),
     /// Kernels block by block: unequal blocks, persistent kernels, stream-K, streams; the tail, the critical block
     Simulate(Box<simulate::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
@@ -153,6 +156,7 @@ pub fn main() -> ExitCode {
         Command::Conv(args) => conv::run(*args),
         Command::Moe(args) => moe::run(*args),
         Command::Pool(args) => pool::run(*args),
+        Command::Memory(args) => memory::run(*args),
         Command::Simulate(args) => simulate::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),

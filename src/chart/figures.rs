@@ -3,6 +3,7 @@
 mod bandwidth;
 mod lengths;
 mod longest;
+mod memory;
 mod products;
 mod shares;
 mod timeline;
@@ -10,6 +11,7 @@ mod validation;
 
 pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
 pub use lengths::attention_figure;
+pub use memory::{memory_figure, step_figure};
 pub use products::{NamedPlan, SweepFigureError, SweepRequest, bound, product_roofline, sweep_figure};
 pub use shares::shares_figure;
 pub use timeline::timeline_figure;

@@ -2,6 +2,7 @@
 
 mod comparisons;
 mod lengths;
+mod memories;
 mod shares;
 mod sweeps;
 mod timelines;
@@ -72,8 +73,7 @@ fn point(label: &str, intensity: f64, tflops: f64, bound: Bound) -> RooflinePoin
 }
 
 fn roofline(points: Vec<RooflinePoint>) -> Roofline {
-    let caption = caption("Roofline of H100 SXM");
-    Roofline { caption, memory: memory(), compute: compute(), points, frame: Vec::new() }
+    Roofline { caption: caption("Roofline of H100 SXM"), memory: memory(), compute: compute(), points, frame: vec![] }
 }
 
 /// Numbers from 0 to 1, the same each time.

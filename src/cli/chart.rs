@@ -2,6 +2,7 @@
 
 mod attention;
 mod gemm;
+mod memory;
 mod rowwise;
 mod validation;
 
@@ -64,6 +65,8 @@ enum Shaped {
     Elementwise(Box<rowwise::ElementwiseArgs>),
     /// Softmax, layer norm, RMS norm or row sums by the length of the rows: bandwidth and time
     Rowwise(Box<rowwise::RowArgs>),
+    /// What a GPU holds to train or serve a network, part by part; with --step over one step of training
+    Memory(Box<memory::Args>),
     /// A simulation block by block: SMs over time, the tail, the critical block, what is used
     Timeline(Box<TimelineArgs>),
 }
@@ -119,6 +122,7 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Attention(own)) => &own.drawing,
         Some(Shaped::Elementwise(own)) => &own.drawing,
         Some(Shaped::Rowwise(own)) => &own.drawing,
+        Some(Shaped::Memory(own)) => &own.drawing,
         Some(Shaped::Timeline(own)) => &own.drawing,
         None => &args.drawing,
     };
@@ -132,6 +136,7 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Attention(own)), _) => attention::drawn(own, theme)?,
         (Some(Shaped::Elementwise(own)), _) => rowwise::elementwise(own, theme)?,
         (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
+        (Some(Shaped::Memory(own)), _) => memory::drawn(own, theme)?,
         (Some(Shaped::Timeline(own)), _) => timeline_figure(&own.selection.run_one()?).draw(theme),
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),

@@ -141,8 +141,8 @@ impl List {
 
     /// An MLP whose input is counted elsewhere; a fused activation keeps gate and up, but no product of its own.
     fn mlp(&mut self, mlp: &Mlp, copies: u64) {
-        let before = if mlp.gated { "gate and up" } else { "input of the activation" };
-        self.keep(before, if mlp.gated { 2 } else { 1 } * mlp.width * copies, Keep::Divided);
+        let (before, matrices) = if mlp.gated { ("gate and up", 2) } else { ("input of the activation", 1) };
+        self.keep(before, matrices * mlp.width * copies, Keep::Divided);
         self.keep("input of the second matrix", mlp.width * copies, Keep::Divided);
     }
 
@@ -191,6 +191,8 @@ impl Kept {
 
 /// Bytes per token of the tensors for which `wanted` holds; those that are copies are divided by `along` ranks of the sequence.
 pub(super) fn sum(tensors: &[Tensor], along: u64, wanted: impl Fn(Keep) -> bool) -> f64 {
-    let of = |keep: Keep| -> f64 { tensors.iter().filter(|t| t.keep == keep && wanted(keep)).map(|t| t.bytes_per_token).sum() };
+    let of = |keep: Keep| -> f64 {
+        tensors.iter().filter(|t| t.keep == keep && wanted(keep)).map(|t| t.bytes_per_token).sum()
+    };
     of(Keep::Divided) + of(Keep::Whole) + of(Keep::Scores) + of(Keep::Copied) / along as f64
 }

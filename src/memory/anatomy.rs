@@ -30,19 +30,19 @@ pub enum Part {
 }
 
 impl Part {
-    /// All, in the order of outputs.
+    /// All, in the order of outputs: what stays, then what comes and goes.
     pub const ALL: [Self; 11] = [
         Self::Weights,
         Self::Master,
         Self::Gradients,
         Self::Optimizer,
-        Self::Gathered,
+        Self::Context,
+        Self::Nccl,
         Self::Cache,
         Self::Activations,
         Self::Ends,
         Self::Recomputed,
-        Self::Context,
-        Self::Nccl,
+        Self::Gathered,
     ];
 
     /// For people.
@@ -82,11 +82,6 @@ impl Part {
     /// Whether it is a state of a parameter.
     pub fn is_state(self) -> bool {
         matches!(self, Self::Weights | Self::Master | Self::Gradients | Self::Optimizer)
-    }
-
-    /// Whether it comes and goes within a step of training.
-    pub fn is_passing(self) -> bool {
-        matches!(self, Self::Activations | Self::Ends | Self::Recomputed | Self::Gathered)
     }
 }
 

@@ -58,13 +58,9 @@ pub fn work(network: &Network, tokens: u64) -> Work {
 /// A layer without what is no matrix.
 fn bare(layer: &Layer) -> Layer {
     let mixer = layer.mixer.map(|mixer| match mixer {
-        Mixer::Attention(heads) => Mixer::Attention(Heads {
-            bias: false,
-            output_bias: false,
-            normalised: false,
-            sinks: false,
-            ..heads
-        }),
+        Mixer::Attention(heads) => {
+            Mixer::Attention(Heads { bias: false, output_bias: false, normalised: false, sinks: false, ..heads })
+        }
         other => other,
     });
     let feed = layer.feed.map(|feed| match feed {

@@ -158,13 +158,22 @@ impl Inference {
         check_sequence(self.sequence, network)?;
         let rank = self.stored(&first_stage(network, &self.parallel())?);
         let what = match &rank.quantised {
-            Some(quantised) => format!("{} ({} B), the rest {} B", quantised.method, significant(quantised.storage.bytes_per_weight, 4), significant(self.rest(network), 4)),
+            Some(quantised) => format!(
+                "{} ({} B), the rest {} B",
+                quantised.method,
+                significant(quantised.storage.bytes_per_weight, 4),
+                significant(self.rest(network), 4)
+            ),
             None => format!("{} x {} B", grouped(rank.parameters().total()), significant(self.rest(network), 4)),
         };
         anatomy.add(Part::Weights, rank.weight_bytes(self.rest(network)), what);
         let cache = self.batch as f64 * held(&rank, &self.cache, self.sequence);
         let sequences = plural(self.batch, "sequence");
-        anatomy.add(Part::Cache, cache, format!("{sequences} x {} tokens in {}", grouped(self.sequence), self.cache.width));
+        anatomy.add(
+            Part::Cache,
+            cache,
+            format!("{sequences} x {} tokens in {}", grouped(self.sequence), self.cache.width),
+        );
         let tokens = self.chunk.min(self.batch.saturating_mul(self.sequence));
         let most = rank.layers.iter().map(|layer| working(layer, rank.hidden)).max().unwrap_or(0);
         let what = format!("{} prompt tokens in the widest layer", grouped(tokens));
@@ -176,7 +185,9 @@ impl Inference {
         kv_note(anatomy, network, self.tensor);
         let latent = network.layers.iter().any(|layer| matches!(layer.mixer, Some(Mixer::Latent(_))));
         if latent && !self.cache.expanded && self.tensor > 1 {
-            anatomy.notes.push("the cached latent belongs to all heads: each tensor-parallel rank holds it whole".into());
+            anatomy
+                .notes
+                .push("the cached latent belongs to all heads: each tensor-parallel rank holds it whole".into());
         }
         if self.cache.expanded && !latent {
             return Err(MemoryError::Contradiction {

@@ -21,10 +21,32 @@ pub struct Moment {
     pub phase: Phase,
     /// Micro-batch, from 0; the last one for the optimizer.
     pub micro_batch: u64,
-    /// Activations of the layers that are held when it ends.
+    /// Activations of the layers that are held when a forward pass ends and a backward pass begins.
     pub activations: Bytes,
-    /// What else comes and goes: logits, the layer that is computed again, gathered weights.
-    pub passing: Bytes,
+    /// Those of embedding and head.
+    pub ends: Bytes,
+    /// Those of the layer that is computed again.
+    pub recomputed: Bytes,
+    /// Weights gathered from all ranks.
+    pub gathered: Bytes,
+}
+
+impl Moment {
+    /// What comes and goes, of a part; nothing of the others.
+    pub fn of(&self, part: Part) -> Option<Bytes> {
+        match part {
+            Part::Activations => Some(self.activations),
+            Part::Ends => Some(self.ends),
+            Part::Recomputed => Some(self.recomputed),
+            Part::Gathered => Some(self.gathered),
+            _ => None,
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> Bytes {
+        self.activations + self.ends + self.recomputed + self.gathered
+    }
 }
 
 /// Most moments of a step; of longer steps the first are given.
@@ -51,36 +73,44 @@ impl Training {
         let gathered = anatomy.of(Part::Gathered);
         let mut moments = Vec::new();
         let (mut forward, mut backward) = (0, 0);
-        let mut push = |phase, index: u64, held: u64, more: f64| {
+        let moment = |phase, index: u64, held: u64, head: f64, again: f64| {
             // Embeddings of the micro-batches that are held, without those of a stage's further chunks.
             let embeddings = held.div_ceil(pieces).min(flow.embeddings) as f64;
-            moments.push(Moment {
+            Moment {
                 phase,
                 micro_batch: index / pieces,
-                activations: Bytes(held as f64 * piece + embeddings * flow.embedding),
-                passing: Bytes(more) + gathered,
-            });
+                activations: Bytes(held as f64 * piece),
+                ends: Bytes(embeddings * flow.embedding + head),
+                recomputed: Bytes(again),
+                gathered,
+            }
         };
-        while backward < all && forward + backward < MOST as u64 {
-            let whole = self.parallel.pipeline == 1;
+        let whole = self.parallel.pipeline == 1;
+        while backward < all && moments.len() < MOST {
             // One micro-batch after the other without a pipeline; in one, each pass back makes room for a pass forward.
-            let room = if whole { forward - backward < ahead && forward / pieces == backward / pieces } else { forward - backward < ahead };
-            if forward < all && room && (whole && backward.is_multiple_of(pieces) || !whole) {
+            let room = forward - backward < ahead && (!whole || backward.is_multiple_of(pieces));
+            // The head stands behind the last layer, forward and backward.
+            let head = |at_head: bool| if whole && at_head { flow.head } else { 0.0 };
+            if forward < all && room {
                 forward += 1;
-                // The head stands behind the last layer.
-                let head = if whole && forward.is_multiple_of(pieces) { flow.head } else { 0.0 };
-                push(Phase::Forward, forward - 1, forward - backward, head);
+                let more = head(forward.is_multiple_of(pieces));
+                moments.push(moment(Phase::Forward, forward - 1, forward - backward, more, 0.0));
             } else {
-                push(Phase::Backward, backward, forward - backward, flow.recomputed);
+                let more = head(backward.is_multiple_of(pieces));
+                moments.push(moment(Phase::Backward, backward, forward - backward, more, flow.recomputed));
                 backward += 1;
-                if backward == all || forward - backward == 0 {
-                    push(Phase::Backward, backward - 1, forward - backward, 0.0);
-                }
             }
         }
         if backward == all {
-            let last = self.micro_batches() * pieces - 1;
-            moments.push(Moment { phase: Phase::Optimizer, micro_batch: last / pieces, activations: Bytes(0.0), passing: Bytes(0.0) });
+            let (phase, micro_batch, none) = (Phase::Optimizer, self.micro_batches() - 1, Bytes(0.0));
+            moments.push(Moment {
+                phase,
+                micro_batch,
+                activations: none,
+                ends: none,
+                recomputed: none,
+                gathered: none,
+            });
         }
         Ok(moments)
     }

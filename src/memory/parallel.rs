@@ -128,7 +128,8 @@ impl Parallel {
         counted("the chunks of a stage", self.interleave)?;
         if self.sequence && self.tensor == 1 {
             return Err(MemoryError::Contradiction {
-                what: "sequence parallelism divides what tensor-parallel ranks hold copies of, and there is one rank".into(),
+                what: "sequence parallelism divides what tensor-parallel ranks hold copies of, and there is one rank"
+                    .into(),
                 cure: "give a tensor-parallel degree of at least 2, or leave sequence parallelism out".into(),
             });
         }

@@ -80,7 +80,8 @@ impl FromStr for Recipe {
         let bytes: Option<Vec<f64>> = lower.split('+').map(|part| part.trim().parse().ok()).collect();
         match bytes.as_deref() {
             Some(&[weights, master, gradients, optimizer])
-                if weights > 0.0 && [weights, master, gradients, optimizer].iter().all(|b| (0.0..=16.0).contains(b)) =>
+                if weights > 0.0
+                    && [weights, master, gradients, optimizer].iter().all(|b| (0.0..=16.0).contains(b)) =>
             {
                 Ok(of("own", weights, master, gradients, optimizer))
             }

@@ -18,8 +18,12 @@ impl Request {
     pub fn with(self, grows: Grows, value: u64) -> Self {
         match (self, grows) {
             (Self::Training(training), Grows::Batch) => Self::Training(super::Training { batch: value, ..training }),
-            (Self::Training(training), Grows::Context) => Self::Training(super::Training { sequence: value, ..training }),
-            (Self::Inference(inference), Grows::Batch) => Self::Inference(super::Inference { batch: value, ..inference }),
+            (Self::Training(training), Grows::Context) => {
+                Self::Training(super::Training { sequence: value, ..training })
+            }
+            (Self::Inference(inference), Grows::Batch) => {
+                Self::Inference(super::Inference { batch: value, ..inference })
+            }
             (Self::Inference(inference), Grows::Context) => {
                 Self::Inference(super::Inference { sequence: value, ..inference })
             }

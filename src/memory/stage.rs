@@ -87,5 +87,9 @@ fn kv(what: &str, count: u64, tensor: u64) -> Result<u64, MemoryError> {
 fn divisors(what: &str, count: u64) -> String {
     let all: Vec<String> = (1..=count.min(64)).filter(|d| count.is_multiple_of(*d)).map(|d| d.to_string()).collect();
     let (last, rest) = all.split_last().map_or(("1", &[][..]), |(last, rest)| (last.as_str(), rest));
-    if rest.is_empty() { format!("{what} of {last} does") } else { format!("{what} of {} or {last} does", rest.join(", ")) }
+    if rest.is_empty() {
+        format!("{what} of {last} does")
+    } else {
+        format!("{what} of {} or {last} does", rest.join(", "))
+    }
 }

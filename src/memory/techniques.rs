@@ -1,8 +1,6 @@
 //! What would save memory, how much, and what it costs.
 
-use super::{
-    Anatomy, Cache, Inference, MemoryError, Recompute, Request, Subject, Training, Width, Zero, flops::work,
-};
+use super::{Anatomy, Cache, Inference, MemoryError, Recompute, Request, Subject, Training, Width, Zero, flops::work};
 use crate::units::{Bytes, decimal};
 
 /// A change that saves memory.
@@ -54,7 +52,11 @@ impl Training {
         let parallel = self.parallel;
         for zero in Zero::ALL.into_iter().filter(|zero| *zero > parallel.zero && parallel.data > 1) {
             let ratio = zero.traffic(parallel.data) / parallel.zero.traffic(parallel.data);
-            let cost = if ratio > 1.0 { format!("{ratio} times the traffic of data parallelism") } else { "same traffic".into() };
+            let cost = if ratio > 1.0 {
+                format!("{ratio} times the traffic of data parallelism")
+            } else {
+                "same traffic".into()
+            };
             let name = match zero {
                 Zero::Weights => "ZeRO-3 (FSDP)".to_owned(),
                 other => format!("ZeRO-{}", other.stage()),
@@ -68,7 +70,11 @@ impl Training {
                 format!("{} % more operations", decimal(100.0 * more, 1))
             };
             if self.recompute < Recompute::Selective {
-                add("selective recomputation", percent(Recompute::Selective), Training { recompute: Recompute::Selective, ..*self });
+                add(
+                    "selective recomputation",
+                    percent(Recompute::Selective),
+                    Training { recompute: Recompute::Selective, ..*self },
+                );
             }
             if self.recompute < Recompute::Full {
                 add("full recomputation", percent(Recompute::Full), Training { recompute: Recompute::Full, ..*self });
@@ -78,7 +84,11 @@ impl Training {
             }
             if parallel.tensor > 1 && !parallel.sequence {
                 let sequence = super::Parallel { sequence: true, ..parallel };
-                add("sequence parallelism", "same traffic of tensor parallelism".into(), Training { parallel: sequence, ..*self });
+                add(
+                    "sequence parallelism",
+                    "same traffic of tensor parallelism".into(),
+                    Training { parallel: sequence, ..*self },
+                );
             }
             if self.batch > 1 && parallel.pipeline == 1 {
                 let batch = self.batch.div_ceil(2);
@@ -106,13 +116,18 @@ impl Inference {
             add(name, "coarser weights", Inference { weights: Some(named(weights)), ..*self });
         }
         for (name, width) in [("FP8 KV cache", "fp8"), ("4-bit KV cache", "int4")] {
-            add(name, "coarser keys and values", Inference { cache: Cache { width: named(width), ..self.cache }, ..*self });
+            add(
+                name,
+                "coarser keys and values",
+                Inference { cache: Cache { width: named(width), ..self.cache }, ..*self },
+            );
         }
         if self.cache.expanded {
-            add("latent KV cache", "more operations per token", Inference {
-                cache: Cache { expanded: false, ..self.cache },
-                ..*self
-            });
+            add(
+                "latent KV cache",
+                "more operations per token",
+                Inference { cache: Cache { expanded: false, ..self.cache }, ..*self },
+            );
         }
         let twice = self.tensor.saturating_mul(2);
         let name = format!("tensor parallelism over {twice}");

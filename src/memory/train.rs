@@ -270,11 +270,17 @@ impl Training {
         anatomy.add(Part::Activations, flow.layers(), held + kept);
         let ends = flow.embedding * flow.embeddings as f64 + flow.head;
         let logits = matches!(stage.head, Head::Language { .. } | Head::Masked);
-        anatomy.add(Part::Ends, ends, if logits { "logits in FP32, what stands before them" } else { "dropout, final norm" });
+        anatomy.add(
+            Part::Ends,
+            ends,
+            if logits { "logits in FP32, what stands before them" } else { "dropout, final norm" },
+        );
         let again = if self.recompute == Recompute::Full { "the layer at work" } else { "scores of the layer at work" };
         anatomy.add(Part::Recomputed, flow.recomputed, again);
         if self.recompute == Recompute::Selective && self.flash {
-            anatomy.notes.push("selective recomputation changes nothing: fused attention keeps no scores to give up".into());
+            anatomy
+                .notes
+                .push("selective recomputation changes nothing: fused attention keeps no scores to give up".into());
         }
         kv_note(anatomy, network, self.parallel.tensor);
     }
@@ -312,6 +318,8 @@ pub(super) fn kv_note(anatomy: &mut Anatomy, network: &Network, tensor: u64) {
     });
     if let Some(kv) = fewest.min().filter(|kv| *kv < tensor) {
         let each = tensor / kv;
-        anatomy.notes.push(format!("{kv} heads of keys and values on {tensor} ranks: {each} ranks hold a copy of each"));
+        anatomy
+            .notes
+            .push(format!("{kv} heads of keys and values on {tensor} ranks: {each} ranks hold a copy of each"));
     }
 }
