@@ -20,12 +20,13 @@ impl Work {
         3.0 * (self.matrices + self.scores + self.head)
     }
 
-    /// The same with what is computed again: equation 8 for the scores, one more forward pass through the layers for all.
+    /// The same with what is computed again: equation 8 for the scores, which adds them three times over where one more forward
+    /// pass would add them once; one more forward pass through the layers for all.
     pub fn hardware(&self, recompute: Recompute) -> f64 {
         self.model()
             + match recompute {
                 Recompute::None => 0.0,
-                Recompute::Selective => self.scores,
+                Recompute::Selective => 3.0 * self.scores,
                 Recompute::Full => self.matrices + self.scores,
             }
     }

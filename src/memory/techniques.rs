@@ -33,13 +33,16 @@ impl Request {
                 // What the network or the other options do not allow is no proposal.
                 let anatomy = request.anatomy(subject).ok()?;
                 let saves = total - anatomy.total();
-                (saves.get() > 0.0).then_some(Technique { name, cost, anatomy, saves })
+                (saves > total * LEAST).then_some(Technique { name, cost, anatomy, saves })
             })
             .collect();
         found.sort_by(|a, b| b.saves.get().total_cmp(&a.saves.get()));
         Ok(found)
     }
 }
+
+/// Least share of the whole that is worth a change.
+const LEAST: f64 = 0.001;
 
 type Change = (String, String, Request);
 
@@ -66,7 +69,7 @@ impl Training {
         if let Subject::Network(network) = subject {
             let work = work(network, self.sequence);
             let percent = |recompute| {
-                let more = work.added(recompute) - work.added(self.recompute);
+                let more = work.added(recompute) - work.added(self.recomputed());
                 format!("{} % more operations", decimal(100.0 * more, 1))
             };
             if self.recompute < Recompute::Selective {

@@ -82,12 +82,22 @@ impl Flow {
 impl Training {
     /// Micro-batches of a step.
     pub fn micro_batches(&self) -> u64 {
-        self.micro_batches.unwrap_or(self.parallel.pipeline)
+        // Stages with several chunks run ahead by more than one round of micro-batches.
+        let rounds = if self.parallel.interleave > 1 { 2 } else { 1 };
+        self.micro_batches.unwrap_or(rounds * self.parallel.pipeline)
     }
 
     /// Sequences of a step on all ranks.
     pub fn global_batch(&self) -> u64 {
         self.batch * self.micro_batches() * self.parallel.data
+    }
+
+    /// What is computed again in fact: a fused kernel keeps no scores that could be given up.
+    pub fn recomputed(&self) -> Recompute {
+        match self.recompute {
+            Recompute::Selective if self.flash => Recompute::None,
+            other => other,
+        }
     }
 
     /// Bytes of an activation: as wide as the weights of the passes, 2 at least.
@@ -152,11 +162,10 @@ impl Training {
             let input = element * stage.hidden as f64 / along as f64;
             let all = sum(&tensors, along, |_| true);
             let scores = sum(&tensors, along, |keep| keep == Keep::Scores);
-            let (held, again) = match self.recompute {
+            let (held, again) = match self.recomputed() {
                 Recompute::Full => (input, all),
-                // A fused kernel has no scores to give up.
-                Recompute::Selective if !self.flash => (all - scores, scores),
-                Recompute::Selective | Recompute::None => (all, 0.0),
+                Recompute::Selective => (all - scores, scores),
+                Recompute::None => (all, 0.0),
             };
             micro_batch += tokens * held;
             recomputed = recomputed.max(tokens * again);
@@ -262,10 +271,10 @@ impl Training {
             (several, 1) => format!("{layers} x {several} micro-batches"),
             (several, chunks) => format!("{layers} x {} micro-batches", significant(several as f64 / chunks as f64, 4)),
         };
-        let kept = match self.recompute {
+        let kept = match self.recomputed() {
             Recompute::Full => ", inputs alone",
-            Recompute::Selective if !self.flash => ", no scores",
-            _ => "",
+            Recompute::Selective => ", no scores",
+            Recompute::None => "",
         };
         anatomy.add(Part::Activations, flow.layers(), held + kept);
         let ends = flow.embedding * flow.embeddings as f64 + flow.head;
@@ -277,7 +286,7 @@ impl Training {
         );
         let again = if self.recompute == Recompute::Full { "the layer at work" } else { "scores of the layer at work" };
         anatomy.add(Part::Recomputed, flow.recomputed, again);
-        if self.recompute == Recompute::Selective && self.flash {
+        if self.recomputed() != self.recompute {
             anatomy
                 .notes
                 .push("selective recomputation changes nothing: fused attention keeps no scores to give up".into());

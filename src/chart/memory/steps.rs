@@ -128,7 +128,11 @@ impl MemorySteps {
                 let run = moments[place..].iter().take_while(|moment| size(moment) == highest).count();
                 let at = (x(place) + x(place + run)) / 2.0;
                 let style = Type::new(10.0, ink).align(Align::Middle);
-                canvas.text((at, (low + high) / 2.0), &number.to_string(), style);
+                let middle = (low + high) / 2.0;
+                // Not on the line of what the GPU has.
+                let line = self.capacity.filter(|bytes| usable(*bytes)).map(|bytes| y.place(bytes / GIB));
+                let off = line.is_some_and(|line| (line - middle).abs() < 9.0 && low - high > 4.0 * NUMBERED);
+                canvas.text((at, if off { middle + NUMBERED } else { middle }), &number.to_string(), style);
             }
         }
     }

@@ -53,7 +53,7 @@ fn table(anatomy: &Anatomy, exact: bool) -> Table {
             row.extend([Cell::Number(bytes.get() / 1e9), Cell::Number(gib(bytes)), Cell::Number(share)]);
             row.push(Cell::Text(format!("{}", bytes.get().round())));
         } else {
-            row.extend([Cell::Fixed(bytes.get() / 1e9, 2), Cell::Fixed(gib(bytes), 2), Cell::Fixed(share, 1)]);
+            row.extend([Cell::Fixed(bytes.get() / 1e9, 3), Cell::Fixed(gib(bytes), 3), Cell::Fixed(share, 1)]);
         }
         row.push(what.into());
         row
@@ -69,10 +69,14 @@ fn table(anatomy: &Anatomy, exact: bool) -> Table {
 
 /// Appends a labelled sentence, its further lines below its first word.
 fn say(out: &mut String, label: &str, text: &str) {
-    let head = format!("  {label:<11} ");
+    hang(out, &format!("  {label:<11} "), text);
+}
+
+/// Appends a sentence behind `head`, its further lines below its first word.
+fn hang(out: &mut String, head: &str, text: &str) {
     let indent = " ".repeat(head.len());
     let options = textwrap::Options::new(world::width())
-        .initial_indent(&head)
+        .initial_indent(head)
         .subsequent_indent(&indent)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     for line in textwrap::wrap(&text.replace(" %", "\u{a0}%").replace(" GiB", "\u{a0}GiB"), options) {
@@ -107,9 +111,9 @@ fn text(found: &Found) -> Result<String> {
     for (index, technique) in found.techniques.iter().enumerate() {
         let fit = technique.anatomy.fit(asked.capacity);
         let then = if fit.fits() && !anatomy.fit(asked.capacity).fits() { "; then it fits" } else { "" };
-        let words =
-            format!("{:>6} GiB  {}: {}{then}", significant(gib(technique.saves), 3), technique.name, technique.cost);
-        say(&mut out, if index == 0 { "saves" } else { "" }, &words);
+        let label = if index == 0 { "saves" } else { "" };
+        let head = format!("  {label:<11} {:>6} GiB  ", significant(gib(technique.saves), 3));
+        hang(&mut out, &head, &format!("{}: {}{then}", technique.name, technique.cost));
     }
     for note in &anatomy.notes {
         say(&mut out, "note", note);
@@ -178,17 +182,17 @@ fn described(out: &mut String, training: &Training, found: &Found) {
         out,
         "step",
         &format!(
-            "{} of {} tokens: {} x {} x {} data-parallel; attention {}",
+            "{} of {} tokens: {} per micro-batch x {} x {}; attention {}",
             plural(training.global_batch(), "sequence"),
             grouped(training.sequence),
             training.batch,
             plural(training.micro_batches(), "micro-batch"),
-            plural(parallel.data, "rank"),
+            plural(parallel.data, "data-parallel rank"),
             if training.flash { "fused (FlashAttention), keeps no scores" } else { "keeps its scores" }
         ),
     );
-    if training.recompute != Recompute::None {
-        let added = work(network, training.sequence).added(training.recompute);
+    if training.recomputed() != Recompute::None {
+        let added = work(network, training.sequence).added(training.recomputed());
         say(out, "recompute", &format!("{} % more operations per step", decimal(100.0 * added, 1)));
     }
     if parallel.pipeline > 1 {
