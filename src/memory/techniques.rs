@@ -83,7 +83,7 @@ impl Training {
                 add("full recomputation", percent(Recompute::Full), Training { recompute: Recompute::Full, ..*self });
             }
             if !self.flash {
-                add("fused attention", "none: it is faster, too".into(), Training { flash: true, ..*self });
+                add("fused attention", "costs nothing, and is faster".into(), Training { flash: true, ..*self });
             }
             if parallel.tensor > 1 && !parallel.sequence {
                 let sequence = super::Parallel { sequence: true, ..parallel };

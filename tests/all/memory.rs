@@ -229,3 +229,19 @@ fn the_command_in_every_format() {
     place.run(&slice).code(0);
     assert_eq!("0.5 B".parse::<Width>().unwrap().bytes, 0.5);
 }
+
+#[test]
+fn the_commands_of_the_page_draw_its_pictures() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let page = std::fs::read_to_string(docs.join("memory.md")).unwrap();
+    let place = Place::new();
+    let mut drawn = 0;
+    for line in page.lines().filter_map(|line| line.strip_prefix("`wavecast ")?.strip_suffix('`')) {
+        let (command, file) = line.rsplit_once(" -o img/").unwrap();
+        let picture = place.out(&command.split_whitespace().collect::<Vec<_>>());
+        let same = std::fs::read(docs.join("img").join(file)).is_ok_and(|stored| stored == picture.as_bytes());
+        assert!(same, "docs/img/{file} is out of date: run `wavecast {line}` in docs");
+        drawn += 1;
+    }
+    assert_eq!((drawn, page.matches("(img/").count()), (2, 2));
+}

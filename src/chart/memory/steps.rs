@@ -131,8 +131,12 @@ impl MemorySteps {
                 let middle = (low + high) / 2.0;
                 // Not on the line of what the GPU has.
                 let line = self.capacity.filter(|bytes| usable(*bytes)).map(|bytes| y.place(bytes / GIB));
-                let off = line.is_some_and(|line| (line - middle).abs() < 9.0 && low - high > 4.0 * NUMBERED);
-                canvas.text((at, if off { middle + NUMBERED } else { middle }), &number.to_string(), style);
+                let aside = match line.filter(|line| (line - middle).abs() < 9.0 && low - high > 4.0 * NUMBERED) {
+                    Some(line) if line > middle => -9.0,
+                    Some(_) => 9.0,
+                    None => 0.0,
+                };
+                canvas.text((at, middle + aside), &number.to_string(), style);
             }
         }
     }
