@@ -7,7 +7,8 @@ use crate::network::{Mixer, Network};
 const STATE: f64 = 2.0;
 
 /// Bytes that one more token adds on one of `tensor` ranks, where no window is full. Heads of keys and values are divided, and
-/// copied where there are fewer than ranks; a latent belongs to all heads, so that each rank holds it.
+/// copied where there are fewer than ranks; a latent belongs to all heads, so that each rank holds it. An encoder
+/// has no cache.
 ///
 /// # Errors
 /// `tensor` does not divide the network.
@@ -33,17 +34,17 @@ pub(super) fn held(rank: &Network, cache: &Cache, tokens: u64) -> f64 {
         Mixer::Mamba(mamba) => mamba.cached() as f64 * STATE,
         Mixer::Attention(heads) => {
             let seen = heads.window.map_or(tokens, |window| tokens.min(window));
-            (elements(mixer, cache.expanded).unwrap_or(0) * seen) as f64 * cache.width.bytes
+            elements(mixer, cache.expanded).unwrap_or(0) as f64 * seen as f64 * cache.width.bytes
         }
-        Mixer::Latent(_) => (elements(mixer, cache.expanded).unwrap_or(0) * tokens) as f64 * cache.width.bytes,
+        Mixer::Latent(_) => elements(mixer, cache.expanded).unwrap_or(0) as f64 * tokens as f64 * cache.width.bytes,
     };
     rank.layers.iter().filter_map(|layer| layer.mixer.as_ref()).map(of).sum()
 }
 
-/// Elements per token; none where the state does not grow.
+/// Elements per token; none where nothing grows: in state-space layers, and in encoders, which see all tokens at once.
 fn elements(mixer: &Mixer, expanded: bool) -> Option<u64> {
     match mixer {
-        Mixer::Attention(heads) => Some(2 * heads.kv * heads.dim),
+        Mixer::Attention(heads) => heads.causal.then_some(2 * heads.kv * heads.dim),
         Mixer::Latent(latent) if expanded => Some(latent.heads * (latent.key() + latent.value)),
         Mixer::Latent(latent) => Some(latent.kv_rank + latent.rope),
         Mixer::Mamba(_) => None,

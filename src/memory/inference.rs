@@ -221,6 +221,14 @@ impl Inference {
         Network { quantised, ..rank.clone() }
     }
 
+    /// Whether it answers token by token: encoders do not.
+    pub fn decodes(&self, subject: Subject) -> bool {
+        match subject {
+            Subject::Network(network) => matches!(network.head, Head::Language { .. }),
+            Subject::Parameters(_) => true,
+        }
+    }
+
     /// Bytes that a step of decoding reads at least: the weights that its tokens meet and the cache. Of experts each sequence meets
     /// its own few, chosen evenly; of the input embedding a row per token, which is left out.
     ///

@@ -103,6 +103,9 @@ impl Default for Parallel {
 /// Most of a degree, a batch or a number of micro-batches.
 pub(super) const MOST: u64 = 1 << 20;
 
+/// Most parameters: their bytes are sums without rounding.
+pub(super) const MOST_PARAMETERS: u64 = 1_000_000_000_000_000;
+
 /// Refuses a count that is 0 or beyond all use.
 pub(super) fn counted(what: &'static str, value: u64) -> Result<(), MemoryError> {
     match value {

@@ -1,6 +1,6 @@
 //! What one rank of the first pipeline stage has of a network: a smaller network.
 
-use super::{MemoryError, Parallel};
+use super::{MemoryError, Parallel, parallel::MOST_PARAMETERS};
 use crate::network::{Experts, Feed, Head, Heads, Latent, Layer, Mamba, Mixer, Mlp, Network};
 
 /// The part of `network` that one tensor-parallel rank of the first pipeline stage holds. Heads and the width of MLPs are divided;
@@ -24,6 +24,7 @@ pub(super) fn first_stage(network: &Network, parallel: &Parallel) -> Result<Netw
             cure: divisors("stages x chunks", layers),
         });
     }
+    countable(network)?;
     let (own, whole) = ((layers / pieces) as usize, (layers / parallel.interleave) as usize);
     let mut stage = network.clone();
     // A stage has the first of each run of chunks.
@@ -34,6 +35,43 @@ pub(super) fn first_stage(network: &Network, parallel: &Parallel) -> Result<Netw
         (stage.head, stage.final_norm) = (Head::None, false);
     }
     Ok(stage)
+}
+
+/// Refuses networks whose sizes are beyond exact counts: configurations may name any.
+fn countable(network: &Network) -> Result<(), MemoryError> {
+    let of = |count: u64| count as f64;
+    let hidden = of(network.hidden);
+    let layer = |layer: &Layer| {
+        let mixer = match &layer.mixer {
+            Some(Mixer::Attention(heads)) => hidden * of(heads.query) * of(heads.dim),
+            Some(Mixer::Latent(latent)) => {
+                let ranks = hidden + of(latent.kv_rank) + of(latent.query_rank.unwrap_or(0));
+                ranks * of(latent.heads) * (of(latent.key()) + of(latent.value))
+            }
+            Some(Mixer::Mamba(mamba)) => {
+                let channels = of(mamba.heads) * of(mamba.dim) + 2.0 * of(mamba.groups) * of(mamba.state);
+                channels * (hidden + of(mamba.state) + of(mamba.taps))
+            }
+            None => 0.0,
+        };
+        let feed = match &layer.feed {
+            Some(Feed::Dense(mlp)) => hidden * of(mlp.width),
+            Some(Feed::Experts(experts)) => {
+                let shared = experts.shared.map_or(0.0, |shared| of(shared.width));
+                hidden * (of(experts.count) * (of(experts.expert.width) + 1.0) + shared)
+            }
+            None => 0.0,
+        };
+        mixer + feed
+    };
+    let ends = hidden * (of(network.vocabulary) + of(network.positions));
+    match network.layers.iter().map(layer).sum::<f64>() + ends {
+        size if size <= MOST_PARAMETERS as f64 => Ok(()),
+        _ => Err(MemoryError::Contradiction {
+            what: format!("{} has more than {MOST_PARAMETERS} parameters", network.name),
+            cure: "check the sizes in its configuration".into(),
+        }),
+    }
 }
 
 /// What a rank has of a layer.

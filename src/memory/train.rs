@@ -3,7 +3,7 @@
 use super::{
     Anatomy, Keep, MemoryError, Overhead, Parallel, Part, Recipe, Recompute, Schedule, Subject, Zero,
     activations::{Kept, sum},
-    parallel::counted,
+    parallel::{MOST_PARAMETERS, counted},
     stage::first_stage,
 };
 use crate::{
@@ -311,10 +311,10 @@ pub(super) fn check_sequence(sequence: u64, network: &Network) -> Result<(), Mem
 
 /// Refuses parameter counts of 0, and those beyond exact sums.
 pub(super) fn counted_parameters(parameters: u64) -> Result<(), MemoryError> {
-    const MOST: u64 = 1_000_000_000_000_000;
+    let (what, most) = ("the number of parameters", MOST_PARAMETERS);
     match parameters {
-        1..=MOST => Ok(()),
-        _ => Err(MemoryError::Range { what: "the number of parameters", value: parameters, least: 1, most: MOST }),
+        1..=MOST_PARAMETERS => Ok(()),
+        value => Err(MemoryError::Range { what, value, least: 1, most }),
     }
 }
 

@@ -94,6 +94,8 @@ fn windows_states_and_few_heads() {
     let (one, two) = (of("nemotron-h-56b", 1000), of("nemotron-h-56b", 2000));
     assert_eq!(two - one, 1000.0 * cache_of_token(&named("nemotron-h-56b").unwrap(), &Cache::default(), 1).unwrap());
     assert!(one > two - one);
+    // An encoder sees all tokens at once.
+    assert_eq!(of("bert-base", 512), 0.0);
     // 8 heads of keys and values on 16 ranks: each has one, as on 8.
     let llama = named("llama-3.1-70b").unwrap();
     let on = |ranks| cache_of_token(&llama, &Cache::default(), ranks).unwrap();
@@ -128,6 +130,12 @@ fn a_gated_layer_by_hand() {
 fn what_contradicts_itself_is_refused() {
     let place = Place::new();
     place.file("none.json", r#"{"model_type": "llama", "num_hidden_layers": 0}"#);
+    // Sizes that a configuration may name and no count holds.
+    let huge = r#"{"model_type": "deepseek_v3", "hidden_size": 16777216, "num_hidden_layers": 100, "num_attention_heads": 16777216,
+        "kv_lora_rank": 16777216, "qk_nope_head_dim": 16777216, "qk_rope_head_dim": 16777216, "v_head_dim": 16777216,
+        "intermediate_size": 16777216, "moe_intermediate_size": 16777216, "n_routed_experts": 16777216,
+        "num_experts_per_tok": 16777216, "vocab_size": 16777216, "max_position_embeddings": 16777216}"#;
+    place.file("huge.json", huge);
     let llama = |more: &[&'static str]| [&["memory", "llama-3.1-8b"], more].concat();
     for (words, says) in [
         (llama(&["--tp", "3"]), &["tensor-parallel degree of 3", "32 attention heads", "16 or 32 does"][..]),
@@ -168,6 +176,8 @@ fn what_contradicts_itself_is_refused() {
         (vec!["memory", "--params", "7e9", "--largest", "batch"], &["takes a network"]),
         (vec!["memory", "lama-2-7b"], &["did you mean `llama-2-7b`"]),
         (vec!["memory", "none.json"], &["none.json"]),
+        (vec!["memory", "huge.json"], &["huge.json", "more than 1000000000000000 parameters"]),
+        (vec!["memory", "huge.json", "--phase", "inference", "--batch", "1048576"], &["huge.json has more than"]),
         (vec!["memory", "missing.json"], &["missing.json", "cannot be read"]),
         (llama(&["--gpu", "h100-sxm5-80gb", "--gpu", "l4"]), &["takes one"]),
         (llama(&["--largest", "context", "--gpu", "l4"]), &["nothing fits", "a context of 1"]),

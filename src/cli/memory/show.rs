@@ -93,6 +93,7 @@ fn text(found: &Found) -> Result<String> {
     say(&mut out, "fits", &verdict(found));
     match &asked.request {
         Request::Training(training) => described(&mut out, training, found),
+        Request::Inference(inference) if !inference.decodes(asked.subject()) => {}
         Request::Inference(inference) => {
             let read = inference.read_per_step(asked.subject())?;
             let most = asked.gpu.memory.dram.bandwidth.get() / read.get();
@@ -282,6 +283,7 @@ fn json(found: &Found) -> Result<Value> {
             all["zero_stage"] = training.parallel.zero.stage().into();
             all["micro_batches"] = training.micro_batches().into();
         }
+        Request::Inference(inference) if !inference.decodes(asked.subject()) => {}
         Request::Inference(inference) => {
             all["read_per_step_bytes"] = bytes(inference.read_per_step(asked.subject())?).into();
         }
