@@ -39,7 +39,7 @@ use clap::{
 
 /// Everything was done and no requested check failed.
 pub const EXIT_OK: u8 = 0;
-/// A requested check failed (`--fail-if`, `gpus check`), or rows of a batch could not be evaluated.
+/// A requested check failed (`--fail-if`, `--must-fit`, `gpus check`), or rows of a batch could not be evaluated.
 pub const EXIT_CHECK: u8 = 1;
 /// Bad use or bad input; nothing was written.
 pub const EXIT_INPUT: u8 = 2;
