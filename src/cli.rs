@@ -16,6 +16,7 @@ mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod memory;
 mod model;
 mod moe;
 mod occupancy;
@@ -41,7 +42,7 @@ use clap::{
 
 /// Everything was done and no requested check failed.
 pub const EXIT_OK: u8 = 0;
-/// A requested check failed (`--fail-if`, `gpus check`), or rows of a batch could not be evaluated.
+/// A requested check failed (`--fail-if`, `--must-fit`, `gpus check`), or rows of a batch could not be evaluated.
 pub const EXIT_CHECK: u8 = 1;
 /// Bad use or bad input; nothing was written.
 pub const EXIT_INPUT: u8 = 2;
@@ -89,6 +90,8 @@ enum Command {
     Moe(Box<moe::Args>),
     /// One pooling of images by its sizes
     Pool(Box<pool::Args>),
+    /// What a GPU must hold to train or serve a network, part by part: does it fit, what would save memory
+    Memory(Box<memory::Args>),
     /// Kernels block by block: unequal blocks, persistent kernels, stream-K, streams; the tail, the critical block
     Simulate(Box<simulate::Args>),
     /// A whole network by its Hugging Face configuration: a prompt, a new token or a training iteration, layer by layer
@@ -158,6 +161,7 @@ pub fn main() -> ExitCode {
         Command::Conv(args) => conv::run(*args),
         Command::Moe(args) => moe::run(*args),
         Command::Pool(args) => pool::run(*args),
+        Command::Memory(args) => memory::run(*args),
         Command::Simulate(args) => simulate::run(*args),
         Command::Model(args) => model::run(*args),
         Command::Compare(args) => compare::run(*args),

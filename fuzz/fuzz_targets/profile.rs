@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     // The same launches the other way round, as a second profile to compare with.
     let mut after = file.clone();
     after.kernels.reverse();
-    let pairs = pair(&file, &after);
+    let pairs = pair(&file.seen(), &after.seen());
     assert!(pairs.len() >= file.kernels.len(), "a launch was lost");
     let _ = circumstances(&pairs);
     let text = String::from_utf8_lossy(bytes);

@@ -1,8 +1,8 @@
 //! All figures over plain and awkward inputs: stable bytes, no text on another, none outside, complete data.
-
 mod comparisons;
 mod lengths;
 mod measured;
+mod memories;
 mod shares;
 mod sweeps;
 mod timelines;

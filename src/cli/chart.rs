@@ -2,6 +2,7 @@
 
 mod attention;
 mod gemm;
+mod memory;
 mod model;
 mod rowwise;
 mod validation;
@@ -76,6 +77,8 @@ enum Shaped {
     Rowwise(Box<rowwise::RowArgs>),
     /// A step of a whole network: its operations under the roofs, or where the time goes
     Model(Box<model::Args>),
+    /// What a GPU holds to train or serve a network, part by part; with --step over one step of training
+    Memory(Box<memory::Args>),
     /// A simulation block by block: SMs over time, the tail, the critical block, what is used
     Timeline(Box<TimelineArgs>),
 }
@@ -132,6 +135,7 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Elementwise(own)) => &own.drawing,
         Some(Shaped::Rowwise(own)) => &own.drawing,
         Some(Shaped::Model(own)) => &own.drawing,
+        Some(Shaped::Memory(own)) => &own.drawing,
         Some(Shaped::Timeline(own)) => &own.drawing,
         None => &args.drawing,
     };
@@ -146,6 +150,7 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Elementwise(own)), _) => rowwise::elementwise(own, theme)?,
         (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
         (Some(Shaped::Model(own)), _) => model::drawn(own, theme)?,
+        (Some(Shaped::Memory(own)), _) => memory::drawn(own, theme)?,
         (Some(Shaped::Timeline(own)), _) => timeline_figure(&own.selection.run_one()?).draw(theme),
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),

@@ -70,8 +70,8 @@ pub struct Selection {
     #[arg(long)]
     unfused: bool,
     /// What training computes again in the backward pass
-    #[arg(long, value_enum, default_value = "none")]
-    recompute: RecomputeArg,
+    #[arg(long, value_name = "none|selective|full", default_value = "none")]
+    recompute: Recompute,
     /// Time between two launches of the host, such as 5us, where there are no CUDA graphs; with graphs launches cost nothing more
     #[arg(long, value_name = "TIME")]
     launch: Option<Seconds>,
@@ -87,16 +87,6 @@ enum PhaseArg {
     Decode,
     /// Forward, backward and optimizer
     Train,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RecomputeArg {
-    /// Nothing
-    None,
-    /// The scores of attention
-    Selective,
-    /// Every layer
-    Full,
 }
 
 /// A network by its file or its built-in name.
@@ -158,13 +148,9 @@ impl Selection {
             expert_bytes: experts,
             tensor_parallel: self.tp,
             fused: !self.unfused,
-            recompute: match self.recompute {
-                RecomputeArg::None => Recompute::None,
-                RecomputeArg::Selective => Recompute::Selective,
-                RecomputeArg::Full => Recompute::Full,
-            },
+            recompute: self.recompute,
         };
-        if step.phase != Phase::Train && self.recompute != RecomputeArg::None {
+        if step.phase != Phase::Train && self.recompute != Recompute::None {
             bail!("--recompute is for --phase train: nothing else goes backward");
         }
         Ok((step, notes))

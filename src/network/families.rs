@@ -9,6 +9,7 @@ mod others;
 use super::{
     Feed, Head, Heads, Layer, Mixer, Mlp, Network, NetworkError, Norm,
     config::{Keys, quantised, stored},
+    parameters::countable,
 };
 
 /// Values of `model_type` that are read.
@@ -175,7 +176,8 @@ impl Network {
     /// What no family may lack.
     ///
     /// # Errors
-    /// Heads of keys and values do not divide the query heads, or a token goes to more experts than there are.
+    /// Heads of keys and values do not divide the query heads, a token goes to more experts than there are, or the sizes are beyond
+    /// exact counts.
     pub(super) fn check(&self) -> Result<(), NetworkError> {
         for layer in &self.layers {
             if let Some(Mixer::Attention(heads)) = &layer.mixer
@@ -195,6 +197,6 @@ impl Network {
                 });
             }
         }
-        Ok(())
+        countable(self)
     }
 }

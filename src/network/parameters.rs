@@ -1,6 +1,9 @@
 //! Parameters of a network, counted matrix by matrix.
 
-use super::{Experts, Feed, Head, Heads, Latent, Layer, Mamba, Mixer, Mlp, Network, Norm};
+use super::{Experts, Feed, Head, Heads, Latent, Layer, Mamba, Mixer, Mlp, Network, NetworkError, Norm};
+
+/// Most parameters: their bytes are sums without rounding.
+const MOST_PARAMETERS: u64 = 1_000_000_000_000_000;
 
 /// Where parameters are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,5 +189,42 @@ impl Network {
         };
         let small: u64 = parts.into_iter().map(|part| all.of(part)).sum();
         small as f64 * quantised.storage.bytes_per_weight + (all.total() - small) as f64 * bytes
+    }
+}
+
+/// Refuses networks whose sizes are beyond exact counts: configurations may name any.
+pub(super) fn countable(network: &Network) -> Result<(), NetworkError> {
+    let of = |count: u64| count as f64;
+    let hidden = of(network.hidden);
+    let layer = |layer: &Layer| {
+        let mixer = match &layer.mixer {
+            Some(Mixer::Attention(heads)) => hidden * of(heads.query) * of(heads.dim),
+            Some(Mixer::Latent(latent)) => {
+                let ranks = hidden + of(latent.kv_rank) + of(latent.query_rank.unwrap_or(0));
+                ranks * of(latent.heads) * (of(latent.key()) + of(latent.value))
+            }
+            Some(Mixer::Mamba(mamba)) => {
+                let channels = of(mamba.heads) * of(mamba.dim) + 2.0 * of(mamba.groups) * of(mamba.state);
+                channels * (hidden + of(mamba.state) + of(mamba.taps))
+            }
+            None => 0.0,
+        };
+        let feed = match &layer.feed {
+            Some(Feed::Dense(mlp)) => hidden * of(mlp.width),
+            Some(Feed::Experts(experts)) => {
+                let shared = experts.shared.map_or(0.0, |shared| of(shared.width));
+                hidden * (of(experts.count) * (of(experts.expert.width) + 1.0) + shared)
+            }
+            None => 0.0,
+        };
+        mixer + feed
+    };
+    let ends = hidden * (of(network.vocabulary) + of(network.positions));
+    match network.layers.iter().map(layer).sum::<f64>() + ends {
+        size if size <= MOST_PARAMETERS as f64 => Ok(()),
+        _ => Err(NetworkError::Contradiction {
+            what: format!("the sizes give more than {MOST_PARAMETERS} parameters"),
+            cure: "check the sizes of the configuration".into(),
+        }),
     }
 }

@@ -4,6 +4,8 @@ mod backward;
 mod forward;
 mod mixer;
 
+use std::str::FromStr;
+
 use super::{Feed, Mixer, Network};
 use crate::{
     gpu::DataType,
@@ -33,15 +35,30 @@ impl Phase {
 }
 
 /// What training computes a second time instead of keeping it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recompute {
     /// Nothing.
     #[default]
     None,
-    /// The scores of attention; a fused kernel does so anyway.
+    /// Attention's scores, softmax and its dropout; a fused kernel does so anyway.
     Selective,
-    /// Every layer.
+    /// Every layer: only its input is kept.
     Full,
+}
+
+impl FromStr for Recompute {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "none" => Ok(Self::None),
+            "selective" => Ok(Self::Selective),
+            "full" => Ok(Self::Full),
+            _ => Err(format!(
+                "`{text}` is no kind of recomputation: write none, selective (attention's scores) or full (whole layers)"
+            )),
+        }
+    }
 }
 
 /// A step of a network on one GPU.

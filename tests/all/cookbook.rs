@@ -5,7 +5,7 @@
 /// Id, the question's address, and what the console blocks of its entry must show, one line each.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
-const CASES: [Case; 41] = [
+const CASES: [Case; 45] = [
     (
         "Q02",
         "kokkos/kokkos/pull/5739",
@@ -156,7 +156,11 @@ const CASES: [Case; 41] = [
         &["274.9 GFLOP in the two products", "2.5 times where it computes the scores again"],
     ),
     ("Q46", "pytorch/torchtitan/issues/341", &["1.21 times the peak", "causal mask not halved"]),
+    ("Q48", "caomaolufei/AIInfraGuide/issues/24", &["13.400", "26.800", "53.600", "(107.2 GB)"]),
+    ("Q50", "deepspeedai/DeepSpeed/pull/5099", &["(26.25 GB)"]),
     ("Q52", "jranaraki/vllm-fit/issues/2", &["K and V 2 GiB (524288 B per token)"]),
+    ("Q54", "gpustack/gguf-parser-go/issues/8", &["1.072", "4.289", "305.000"]),
+    ("Q55", "AlexsJones/llmfit/issues/230", &["72.558", "67.575"]),
     ("Q56", "unslothai/unsloth/pull/6895", &["183359 MiB", "192.3 GB", "kB or KiB?"]),
     (
         "Q58",
