@@ -12,6 +12,7 @@ mod compare;
 mod compiled;
 mod completions;
 mod conv;
+mod fit;
 mod gemm;
 mod gpus;
 mod input;
@@ -96,6 +97,8 @@ enum Command {
     Simulate(Box<simulate::Args>),
     /// A whole network by its Hugging Face configuration: a prompt, a new token or a training iteration, layer by layer
     Model(Box<model::Args>),
+    /// The smallest GPU or MIG slice on which a network fits and is fast enough, with prices
+    Fit(Box<fit::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -164,6 +167,7 @@ pub fn main() -> ExitCode {
         Command::Memory(args) => memory::run(*args),
         Command::Simulate(args) => simulate::run(*args),
         Command::Model(args) => model::run(*args),
+        Command::Fit(args) => fit::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

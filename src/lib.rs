@@ -36,6 +36,8 @@ pub mod network;
 
 pub mod memory;
 
+pub mod fit;
+
 pub mod scenario;
 pub mod simulation;
 

@@ -41,19 +41,37 @@ pub struct Args {
 /// A step of a network on a GPU.
 #[derive(ClapArgs)]
 pub struct Selection {
-    /// A Hugging Face config.json, or a built-in network such as llama-3.1-8b
-    #[arg(value_name = "CONFIG.json|NAME")]
-    network: String,
+    #[command(flatten)]
+    own: StepArgs,
     /// What the step does
     #[arg(long, value_enum, default_value = "prefill")]
     phase: PhaseArg,
+    /// GPUs that share every layer
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    tp: u64,
+    /// What training computes again in the backward pass
+    #[arg(long, value_name = "none|selective|full", default_value = "none")]
+    recompute: Recompute,
+    /// Time between two launches of the host, such as 5us, where there are no CUDA graphs; with graphs launches cost nothing more
+    #[arg(long, value_name = "TIME")]
+    launch: Option<Seconds>,
+    #[command(flatten)]
+    gpu: GpuArgs,
+}
+
+/// A network, and what runs through it.
+#[derive(ClapArgs)]
+pub struct StepArgs {
+    /// A Hugging Face config.json, or a built-in network such as llama-3.1-8b
+    #[arg(value_name = "CONFIG.json|NAME")]
+    pub network: String,
     /// Sequences
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    batch: u64,
+    pub batch: u64,
     /// Tokens of a sequence: the prompt, the cache with the new token (decode), or the training sequence; 2048, or as many as
     /// the network allows
     #[arg(long, value_name = "TOKENS")]
-    seq: Option<u64>,
+    pub seq: Option<u64>,
     /// Type of activations and plain weights: bf16, fp16, fp32, tf32; that of the configuration without it
     #[arg(long, value_name = "TYPE")]
     dtype: Option<DataType>,
@@ -63,20 +81,9 @@ pub struct Selection {
     /// Bits of a weight in memory, unpacked before the product: 8, 4.25 (4 bits and a scale per 64)
     #[arg(long, value_name = "BITS")]
     weight_bits: Option<f64>,
-    /// GPUs that share every layer
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    tp: u64,
     /// Attention as product, softmax, product, with the scores in memory
     #[arg(long)]
     unfused: bool,
-    /// What training computes again in the backward pass
-    #[arg(long, value_name = "none|selective|full", default_value = "none")]
-    recompute: Recompute,
-    /// Time between two launches of the host, such as 5us, where there are no CUDA graphs; with graphs launches cost nothing more
-    #[arg(long, value_name = "TIME")]
-    launch: Option<Seconds>,
-    #[command(flatten)]
-    gpu: GpuArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,15 +110,19 @@ pub fn read(name: &str) -> Result<Network> {
 /// Most tokens of a step without `--seq`.
 const TOKENS: u64 = 2048;
 
-impl Selection {
-    /// The step on a GPU, and what had to be decided for it.
-    fn step(&self, network: &Network, gpu: &Gpu) -> Result<(Step, Vec<String>)> {
+impl StepArgs {
+    /// Whether the options say how weights are stored, instead of the configuration.
+    pub fn chooses_weights(&self) -> bool {
+        self.dtype.is_some() || self.products.is_some() || self.weight_bits.is_some()
+    }
+
+    /// The step on one GPU, and what had to be decided for it.
+    pub fn step(&self, network: &Network, gpu: &Gpu, phase: Phase) -> Result<(Step, Vec<String>)> {
         let mut notes = network.notes.clone();
         let data = self.dtype.or(network.stored.filter(|stored| bytes(*stored) > 1.0)).unwrap_or(DataType::Bf16);
         let mut products = data;
         let (mut weights, mut experts) = (bytes(data), bytes(data));
-        let narrow = self.dtype.is_none() && self.products.is_none() && self.weight_bits.is_none();
-        if let Some(quantised) = network.quantised.as_ref().filter(|_| narrow) {
+        if let Some(quantised) = network.quantised.as_ref().filter(|_| !self.chooses_weights()) {
             let storage = quantised.storage;
             // Weights of 4 bits meet activations of 16 bits; FP8 weights meet FP8 where the GPU has it.
             let native = storage.data == DataType::Fp8 && Precision::new(gpu, DataType::Fp8, false).is_ok();
@@ -135,24 +146,17 @@ impl Selection {
             (weights, experts) = (bits / 8.0, bits / 8.0);
         }
         let step = Step {
-            phase: match self.phase {
-                PhaseArg::Prefill => Phase::Prefill,
-                PhaseArg::Decode => Phase::Decode,
-                PhaseArg::Train => Phase::Train,
-            },
+            phase,
             batch: self.batch,
             tokens: self.seq.unwrap_or(TOKENS.min(network.longest)),
             data,
             products,
             weight_bytes: weights,
             expert_bytes: experts,
-            tensor_parallel: self.tp,
+            tensor_parallel: 1,
             fused: !self.unfused,
-            recompute: self.recompute,
+            recompute: Recompute::None,
         };
-        if step.phase != Phase::Train && self.recompute != Recompute::None {
-            bail!("--recompute is for --phase train: nothing else goes backward");
-        }
         Ok((step, notes))
     }
 }
@@ -162,8 +166,17 @@ impl Selection {
     pub fn run(&self) -> Result<(Gpu, NetworkReport, Pipe)> {
         let catalog = self.gpu.folder.catalog()?;
         let (gpu, assumed) = self.gpu.resolve_one(&catalog)?;
-        let network = read(&self.network)?;
-        let (step, mut notes) = self.step(&network, &gpu)?;
+        let network = read(&self.own.network)?;
+        let phase = match self.phase {
+            PhaseArg::Prefill => Phase::Prefill,
+            PhaseArg::Decode => Phase::Decode,
+            PhaseArg::Train => Phase::Train,
+        };
+        if phase != Phase::Train && self.recompute != Recompute::None {
+            bail!("--recompute is for --phase train: nothing else goes backward");
+        }
+        let (step, mut notes) = self.own.step(&network, &gpu, phase)?;
+        let step = Step { tensor_parallel: self.tp, recompute: self.recompute, ..step };
         notes.splice(0..0, assumed);
         let found = network.timed(&gpu, &step)?;
         let report = NetworkReport::new(&network, &gpu, &found, self.launch.map(|time| time.get()), &notes);

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "units",
     "gpu",
     "occupancy",
@@ -22,6 +22,7 @@ const ORDER: [&str; 23] = [
     "network",
     "ceilings",
     "memory",
+    "fit",
     "scenario",
     "simulation",
     "validate",
@@ -43,7 +44,7 @@ const FENCES: [(&str, &[&str]); 13] = [
     ("plotters", &["chart"]),
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
-    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "ceilings", "validate", "calibrate", "report", "chart",
+    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "ceilings", "fit", "validate", "calibrate", "report", "chart",
         "cli"]),
     ("csv_core", &["profile"]),
     ("rusqlite", &["profile/nsys", "cli"]),

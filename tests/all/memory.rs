@@ -177,7 +177,10 @@ fn what_contradicts_itself_is_refused() {
         (vec!["memory", "lama-2-7b"], &["did you mean `llama-2-7b`"]),
         (vec!["memory", "none.json"], &["none.json"]),
         (vec!["memory", "huge.json"], &["huge.json", "more than 1000000000000000 parameters"]),
-        (vec!["memory", "huge.json", "--phase", "inference", "--batch", "1048576"], &["huge.json has more than"]),
+        (
+            vec!["memory", "huge.json", "--phase", "inference", "--batch", "1048576"],
+            &["`huge.json`", "more than 1000000000000000 parameters"],
+        ),
         (vec!["memory", "missing.json"], &["missing.json", "cannot be read"]),
         (llama(&["--gpu", "h100-sxm5-80gb", "--gpu", "l4"]), &["takes one"]),
         (llama(&["--largest", "context", "--gpu", "l4"]), &["nothing fits", "a context of 1"]),
