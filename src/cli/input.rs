@@ -62,6 +62,13 @@ impl Opening {
     }
 }
 
+/// Files that are no traces are read whole, up to so many bytes: profiles of a hundred thousand launches have less.
+const WHOLE: u64 = 1 << 29;
+
+fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
 /// Reads a file, or a built-in scenario by its name.
 pub fn read(name: &str, opening: Opening, quiet: bool) -> Result<Input> {
     let path = Path::new(name);
@@ -99,7 +106,21 @@ pub fn read(name: &str, opening: Opening, quiet: bool) -> Result<Input> {
         let mut whole = Cursor::new(bytes).chain(stream);
         return Ok(Input::Trace(Box::new(profile::read_trace(format, &mut whole).with_context(what)?)));
     }
-    stream.read_to_end(&mut bytes).with_context(broken)?;
+    let head = String::from_utf8_lossy(&bytes);
+    if !is_utf16(&bytes)
+        && let Some(what_it_is) = profile::binary(&bytes, &head)
+    {
+        // As the reader says it, but without reading on.
+        return Err(profile::read(&bytes).err().map_or_else(|| anyhow!("a binary file: {what_it_is}"), Into::into))
+            .with_context(what);
+    }
+    stream.by_ref().take(WHOLE).read_to_end(&mut bytes).with_context(broken)?;
+    if !stream.fill_buf().with_context(broken)?.is_empty() {
+        bail!(
+            "`{name}` is longer than {} and no trace, which alone are read piece by piece; is it what it should be?",
+            Bytes(WHOLE as f64)
+        );
+    }
     if shapes::detect(&bytes) {
         return Ok(Input::Shapes(shapes::read(&bytes).with_context(what)?));
     }

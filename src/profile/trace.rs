@@ -148,8 +148,8 @@ pub struct Collector {
     pub devices: Vec<(u32, ObservedDevice)>,
     /// What was skipped or odd.
     pub warnings: Vec<String>,
-    /// By name: device, shape and place of each group.
-    places: HashMap<String, Vec<(u32, ShapeKey, usize)>>,
+    /// By name, then by device and shape: the place of each group.
+    places: HashMap<String, HashMap<(u32, ShapeKey), usize>>,
     groups: Vec<KernelGroup>,
     transfers: HashMap<String, TransferGroup>,
     /// By device: kernels, and copies with them.
@@ -168,16 +168,14 @@ impl Collector {
             let lists = self.busy.entry(record.device).or_default();
             lists.iter_mut().for_each(|list| list.add(from, to));
         }
-        let key = record.shape.key();
-        let known = self.places.get(record.name).and_then(|same_name| {
-            same_name.iter().find(|(device, shape, _)| *device == record.device && *shape == key)
-        });
+        let key = (record.device, record.shape.key());
+        let known = self.places.get(record.name).and_then(|same_name| same_name.get(&key));
         let place = match known {
-            Some((.., place)) => *place,
+            Some(place) => *place,
             None => {
                 // The name is copied for a new group alone.
                 let place = self.groups.len();
-                self.places.entry(record.name.into()).or_default().push((record.device, key, place));
+                self.places.entry(record.name.into()).or_default().insert(key, place);
                 self.groups.push(group(record));
                 place
             }

@@ -20,6 +20,7 @@ mod console;
 mod conv;
 mod conv_measured;
 mod cookbook;
+mod fit;
 mod gemm;
 mod gemm_charts;
 mod gemm_types;

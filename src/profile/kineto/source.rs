@@ -107,6 +107,10 @@ impl<'r> Source<'r> {
                 return Some(byte);
             }
             self.at += 1;
+            // What is passed over is not held, however long it is.
+            if self.at == self.buffer.len() {
+                self.release();
+            }
         }
         None
     }

@@ -46,8 +46,9 @@ impl Collector {
             let mean = total / summary.launches as f64;
             group.timed = group.launches;
             group.total = total;
-            group.shortest = summary.shortest.filter(legal).unwrap_or(mean);
-            group.longest = summary.longest.filter(legal).unwrap_or(mean);
+            // One that the mean contradicts is not believed.
+            group.shortest = summary.shortest.filter(legal).filter(|least| *least <= mean).unwrap_or(mean);
+            group.longest = summary.longest.filter(legal).filter(|most| *most >= mean).unwrap_or(mean);
         }
         self.groups.push(group);
         let last = self.groups.len() - 1;

@@ -40,3 +40,19 @@ fn times_that_are_none_do_not_count() {
     assert_eq!((trace.launches(), trace.kernel_time()), (3, Seconds::ZERO));
     assert!(trace.times.is_empty() && trace.transfers.is_empty());
 }
+
+#[test]
+fn a_summary_that_contradicts_itself_is_its_mean() {
+    let mut collector = Collector::default();
+    collector.summary(&LaunchSummary {
+        name: "a",
+        launches: 4,
+        total: Some(Seconds(8.0)),
+        shortest: Some(Seconds(3.0)),
+        longest: Some(Seconds(1.0)),
+        ..LaunchSummary::default()
+    });
+    let trace = collector.finish(Format::Nvprof);
+    let group = &trace.groups[0];
+    assert_eq!((group.shortest, group.longest, group.timed), (Seconds(2.0), Seconds(2.0), 4));
+}
