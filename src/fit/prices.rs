@@ -9,25 +9,35 @@ use crate::gpu::{Catalog, Gpu};
 /// The built-in offers.
 const BUILT_IN: &str = include_str!("../../gpus/prices.csv");
 
+/// A row of a table, its price as written.
+#[derive(Deserialize)]
+struct Row {
+    gpu: String,
+    usd_per_gpu_hour: String,
+    #[serde(default)]
+    provider: String,
+    #[serde(default)]
+    region: String,
+    #[serde(default)]
+    date: String,
+    #[serde(default)]
+    source: String,
+}
+
 /// An offer of one GPU.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Price {
     /// The GPU as the offer calls it.
     pub gpu: String,
     /// Who offers it.
-    #[serde(default)]
     pub provider: String,
     /// Where.
-    #[serde(default)]
     pub region: String,
     /// US dollars per hour.
-    #[serde(rename = "usd_per_gpu_hour")]
     pub usd_per_hour: f64,
     /// When.
-    #[serde(default)]
     pub date: String,
     /// Where the price was read.
-    #[serde(default)]
     pub source: String,
 }
 
@@ -45,12 +55,12 @@ pub enum PriceError {
         reason: String,
     },
     /// A price is no price.
-    #[error("line {line}: {price} US dollars per hour for `{gpu}`: write a number above 0, up to 10000")]
+    #[error("line {line}: `{price}` US dollars per hour for `{gpu}`: write a number above 0, up to 10000")]
     Price {
         /// Line of the table.
         line: u64,
         /// As given.
-        price: f64,
+        price: String,
         /// The GPU.
         gpu: String,
     },
@@ -77,12 +87,14 @@ impl Prices {
     pub fn read(bytes: &[u8]) -> Result<Self, PriceError> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(bytes);
         let mut all = Vec::new();
-        for (line, row) in (2..).zip(reader.deserialize::<Price>()) {
-            let price = row.map_err(|error| PriceError::Row { line, reason: error.to_string() })?;
-            if !(price.usd_per_hour > 0.0 && price.usd_per_hour <= 1e4) {
-                return Err(PriceError::Price { line, price: price.usd_per_hour, gpu: price.gpu });
-            }
-            all.push(price);
+        for (line, row) in (2..).zip(reader.deserialize::<Row>()) {
+            let row = row.map_err(|error| PriceError::Row { line, reason: error.to_string() })?;
+            let price: Option<f64> = row.usd_per_gpu_hour.parse().ok().filter(|price| *price > 0.0 && *price <= 1e4);
+            let Some(usd_per_hour) = price else {
+                return Err(PriceError::Price { line, price: row.usd_per_gpu_hour, gpu: row.gpu });
+            };
+            let Row { gpu, provider, region, date, source, .. } = row;
+            all.push(Price { gpu, provider, region, usd_per_hour, date, source });
         }
         Ok(Self { all, cheapest: OnceLock::new() })
     }

@@ -6,31 +6,11 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
+#[rustfmt::skip]
 const ORDER: [&str; 24] = [
-    "units",
-    "gpu",
-    "occupancy",
-    "kernel",
-    "launch",
-    "schedule",
-    "roofline",
-    "time",
-    "verdict",
-    "analysis",
-    "op",
-    "profile",
-    "network",
-    "ceilings",
-    "memory",
-    "fit",
-    "scenario",
-    "simulation",
-    "validate",
-    "calibrate",
-    "report",
-    "chart",
-    "cli",
-    "main",
+    "units", "gpu", "occupancy", "kernel", "launch", "schedule", "roofline", "time", "verdict", "analysis",
+    "op", "profile", "network", "ceilings", "memory", "fit", "scenario", "simulation", "validate",
+    "calibrate", "report", "chart", "cli", "main",
 ];
 
 /// A crate, and the folders or files under `src` that may use it.

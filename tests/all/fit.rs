@@ -40,7 +40,7 @@ fn every_offer_holds_the_network_and_adds_up() {
     let asked = Inference { batch: 16, sequence: 4096, ..Inference::default() };
     let need = asked.anatomy(Subject::Network(&named("llama-3.1-8b").unwrap())).unwrap().total();
     assert!((number(h100, "need_gib") - need.get() / f64::from(1 << 30)).abs() < 0.06, "{need}");
-    let one = crate::fit::model(
+    let one = model(
         &place,
         &["llama-3.1-8b", "--phase", "decode", "--batch", "16", "--seq", "4096", "--gpu", "h100-sxm5-80gb"],
     );
@@ -58,13 +58,14 @@ fn targets_decide_the_order_and_the_number_of_gpus() {
     let plain = rows(&place, &words);
     let fast = rows(&place, &[&words[..], &["--max-latency", "20ms"]].concat());
     let gpus = |rows: &[Value], gpu: &str| number(rows.iter().find(|row| row["gpu"] == gpu).unwrap(), "gpus");
-    assert_eq!(gpus(&plain, "h100-sxm5-80gb"), 4.0);
+    // 141 GB of weights.
+    assert_eq!(gpus(&plain, "h100-sxm5-80gb"), 2.0);
     assert!(gpus(&fast, "a100-sxm4-80gb") >= gpus(&plain, "a100-sxm4-80gb"));
     for row in fast.iter().filter(|row| row["meets_target"] == "yes") {
         assert!(number(row, "time_ms") <= 20.0, "{row}");
     }
     // Nothing meets it: what holds the network is still shown, with exit code 1.
-    place.fails(1, &[&["fit"], &words[..], &["--max-latency", "1us"]].concat(), &[]);
+    place.run(&[&["fit"], &words[..], &["--max-latency", "1us"]].concat()).code(1);
     let cheap = rows(&place, &["llama-3.1-8b", "--by", "cost"]);
     let costs: Vec<f64> = cheap.iter().filter_map(|row| row["usd_per_million_tokens"].as_f64()).collect();
     assert!(costs.len() > 5 && costs.is_sorted(), "{costs:?}");
