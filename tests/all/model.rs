@@ -143,6 +143,50 @@ fn recomputation_runs_the_layers_again() {
     assert_eq!(flop(&network.operations(&fused).unwrap(), Pass::Again), 0.0);
 }
 
+/// LLaMA-7B in FP16 on an A100 took 120.5 ms for a prompt of 2,048 tokens and 16.1 ms for 128, launched kernel by kernel (LLM-Viewer
+/// issue 4): the roofline is below both, and the model's band holds the first.
+#[test]
+fn a_roofline_is_a_bound_and_not_a_prediction() {
+    for (tokens, measured) in [(2048, 120.5e-3), (128, 16.1e-3)] {
+        let found = timed(
+            "llama-2-7b",
+            "a100-sxm4-80gb",
+            &Step { data: DataType::Fp16, products: DataType::Fp16, ..step(Phase::Prefill, 1, tokens) },
+        );
+        assert!(found.roofline(2.039e12) < measured, "{tokens}");
+        let (_, low, high) = found.device;
+        assert!(tokens != 2048 || (low < measured && measured < high), "{low} {high}");
+    }
+}
+
+/// ResNet-50 at 224 x 224 is 4.1 billion multiplications and additions, which are 8.2 GFLOP and not 4.1.
+#[test]
+fn a_residual_network_counts_two_per_multiplication_and_addition() {
+    use wavecast::op::conv::{Shape, Sides};
+    let conv = |channels, image, filters, side, stride| {
+        let (image, filter) = (Sides::both(image), Sides::both(side));
+        let pad = Sides::both((side - 1) / 2);
+        Shape { stride: Sides::both(stride), pad, ..Shape::new(1, channels, image, filters, filter) }.flop()
+    };
+    let mut flop = conv(3, 224, 64, 7, 2) + 2.0 * 2048.0 * 1000.0;
+    let (mut channels, mut image) = (64, 56);
+    for (stage, blocks) in [3, 4, 6, 3].into_iter().enumerate() {
+        let width = 64 << stage;
+        for block in 0..blocks {
+            // The 3 x 3 convolution of a stage's first block halves the image, but for the first stage.
+            let stride = if stage > 0 && block == 0 { 2 } else { 1 };
+            flop += conv(channels, image, width, 1, 1) + conv(width, image, width, 3, stride);
+            if block == 0 {
+                flop += conv(channels, image, 4 * width, 1, stride);
+            }
+            image /= stride;
+            flop += conv(width, image, 4 * width, 1, 1);
+            channels = 4 * width;
+        }
+    }
+    assert!((flop / 8.2e9 - 1.0).abs() < 0.01, "{flop}");
+}
+
 fn any_network() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["gpt2", "llama-3.1-8b", "mixtral-8x7b", "gpt-oss-20b", "deepseek-v2", "nemotron-h-56b"])
 }
