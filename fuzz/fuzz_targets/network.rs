@@ -28,6 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
             products: if choice & 1 == 0 { DataType::Bf16 } else { DataType::Fp8 },
             weight_bytes: 2.0,
             expert_bytes: 0.53,
+            cache_bytes: if choice & 8 == 0 { 2.0 } else { 0.5 },
             tensor_parallel: u64::from(parallel & 15),
             fused: choice & 2 == 0,
             recompute: if choice & 4 == 0 { Recompute::Full } else { Recompute::Selective },

@@ -33,9 +33,6 @@ pub struct Args {
     /// Fewest tokens per second of all sequences together
     #[arg(long, value_name = "TOKENS", value_parser = positive)]
     min_throughput: Option<f64>,
-    /// Type of keys and values in the cache: bf16, fp8, int4, or bytes per element; memory alone, the time is that of 16 bits
-    #[arg(long, value_name = "TYPE", default_value = "bf16")]
-    kv_dtype: Width,
     /// Most GPUs that share every layer
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     most: u64,
@@ -118,7 +115,7 @@ pub fn run(args: Args) -> Result<u8> {
     let (step, _) = args.own.step(&network, first, args.phase())?;
     network.operations(&step)?;
     let weights = args.own.chooses_weights().then_some(Width { name: "own", bytes: step.weight_bytes });
-    let cache = Cache { width: args.kv_dtype, ..Cache::default() };
+    let cache = Cache { width: args.own.kv_dtype, ..Cache::default() };
     let memory = Inference { weights, cache, batch: step.batch, sequence: step.tokens, ..Inference::default() };
     let target = Target { latency: args.max_latency.map(|t| t.get()), throughput: args.min_throughput };
     if args.most == 0 {

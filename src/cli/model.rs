@@ -17,6 +17,7 @@ use crate::{
         figures::{network_roofline, network_shares},
     },
     gpu::{DataType, Gpu, Pipe},
+    memory::Width,
     network::{self, Network, Phase, Recompute, Step},
     op::{gemm::Precision, rowwise::bytes},
     report::{NetworkReport, network_csv, network_json, network_markdown, network_text},
@@ -81,6 +82,9 @@ pub struct StepArgs {
     /// Bits of a weight in memory, unpacked before the product: 8, 4.25 (4 bits and a scale per 64)
     #[arg(long, value_name = "BITS")]
     weight_bits: Option<f64>,
+    /// Type of keys and values in the cache: bf16, fp8, int4, or bytes per element such as "0.58 B"
+    #[arg(long, value_name = "TYPE", default_value = "bf16")]
+    pub kv_dtype: Width,
     /// Attention as product, softmax, product, with the scores in memory
     #[arg(long)]
     unfused: bool,
@@ -153,6 +157,7 @@ impl StepArgs {
             products,
             weight_bytes: weights,
             expert_bytes: experts,
+            cache_bytes: self.kv_dtype.bytes,
             tensor_parallel: 1,
             fused: !self.unfused,
             recompute: Recompute::None,

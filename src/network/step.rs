@@ -78,6 +78,8 @@ pub struct Step {
     pub weight_bytes: f64,
     /// Bytes of a weight of chosen experts in memory.
     pub expert_bytes: f64,
+    /// Bytes of an element of the cache of keys and values.
+    pub cache_bytes: f64,
     /// GPUs that share every layer.
     pub tensor_parallel: u64,
     /// Whether attention is one kernel that keeps no scores.

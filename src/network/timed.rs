@@ -163,6 +163,11 @@ impl<'a> Models<'a> {
             What::Attention(shape) => {
                 let found = self.attention.as_ref().map(|model| model.estimate(&shape));
                 match found {
+                    Some(Ok(found)) if step.phase == Phase::Decode => {
+                        let saved =
+                            shape.key_value_elements() * (rowwise::bytes(step.data) - step.cache_bytes).max(0.0);
+                        self.narrowed(op, &found, saved, "attention on narrow caches was never measured")
+                    }
                     Some(Ok(found)) => estimated(op, &found, 1),
                     // No kernel of this size or for this GPU was measured: its products and its traffic.
                     _ => {
@@ -224,12 +229,20 @@ impl<'a> Models<'a> {
         // Its weights are of the products' type; stored narrower, they take less time where DRAM decides.
         let weights = 3.0 * loads.active() as f64 * (shape.hidden * shape.inter) as f64;
         let saved = weights * (rowwise::bytes(step.products) - step.expert_bytes).max(0.0);
+        let why = "narrow weights of experts were never measured";
+        Ok(Timed { kernels: 3, ..self.narrowed(op, &found, saved, why) })
+    }
+
+    /// An estimate whose operands lie in memory in so many bytes less: their time is spared, as far as there is more than arithmetic.
+    fn narrowed(&self, op: &Op, found: &Estimate, saved: f64, why: &'static str) -> Timed {
+        let timed = estimated(op, found, 1);
+        if saved <= 0.0 {
+            return timed;
+        }
         let spared = (saved / self.rates.1).min((found.time - found.math).max(0.0) * 0.999);
         let scale = (found.time - spared) / found.time;
-        let timed = estimated(op, &found, 3);
-        let unmeasured = timed.unmeasured.or((saved > 0.0).then_some("narrow weights of experts were never measured"));
         let (time, low, high) = (found.time * scale, found.low * scale, found.high * scale);
-        Ok(Timed { time, low, high, bytes: found.bytes - saved, unmeasured, ..timed })
+        Timed { time, low, high, bytes: found.bytes - saved, unmeasured: timed.unmeasured.or(Some(why)), ..timed }
     }
 
     /// The longer of arithmetic and traffic at sustained rates, behind the fixed cost of a kernel.

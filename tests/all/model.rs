@@ -22,6 +22,7 @@ fn step(phase: Phase, batch: u64, tokens: u64) -> Step {
         products: DataType::Bf16,
         weight_bytes: 2.0,
         expert_bytes: 2.0,
+        cache_bytes: 2.0,
         tensor_parallel: 1,
         fused: true,
         recompute: Recompute::None,
@@ -126,6 +127,27 @@ fn narrow_weights_are_less_to_read() {
     };
     assert!((products(&four) / products(&plain) - 0.265).abs() < 0.005);
     assert!(four.device.0 < 0.6 * plain.device.0, "{} {}", four.device.0, plain.device.0);
+}
+
+/// Half of the cache's bytes: at a long context half of attention's time, no less than its arithmetic.
+#[test]
+fn narrow_caches_are_less_to_read() {
+    let asked = step(Phase::Decode, 16, 32_768);
+    let narrow = Step { cache_bytes: 1.0, ..asked };
+    let attention = |asked: &Step| {
+        let found = timed("llama-3.1-8b", "h100-sxm5-80gb", asked);
+        *found.ops.iter().find(|op| op.op.part == "attention").unwrap()
+    };
+    let (plain, narrow) = (attention(&asked), attention(&narrow));
+    assert!((narrow.bytes / plain.bytes - 0.5).abs() < 0.01);
+    let ratio = narrow.time / plain.time;
+    assert!((0.45..0.65).contains(&ratio) && narrow.unmeasured.is_some(), "{ratio}");
+    let latent = |bytes| {
+        let asked = Step { cache_bytes: bytes, tensor_parallel: 8, ..step(Phase::Decode, 8, 65_536) };
+        let found = timed("deepseek-v3", "h200-sxm-141gb", &asked);
+        found.ops.iter().find(|op| op.op.part == "latent attention").unwrap().bytes
+    };
+    assert!((latent(1.0) / latent(2.0) - 0.5).abs() < 0.01);
 }
 
 #[test]

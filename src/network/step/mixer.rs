@@ -67,12 +67,9 @@ pub(super) fn latent(pen: &mut Pen, latent: &Latent, hidden: u64) -> Result<(), 
         pen.products("query into the latent space", (heads, rows, latent.kv_rank, latent.nope), true)?;
         let (keys, cached) = (step.tokens as f64 * step.batch as f64, (latent.kv_rank + latent.rope) as f64);
         let flop = 2.0 * keys * heads as f64 * (cached + latent.kv_rank as f64);
-        let moved = cached + (heads * (latent.key() + latent.kv_rank)) as f64 / step.tokens as f64;
-        pen.push(
-            "latent attention",
-            Class::Product,
-            What::Other { flop, bytes: keys * moved * rowwise::bytes(step.data) },
-        );
+        let queries = step.batch as f64 * (heads * (latent.key() + latent.kv_rank)) as f64;
+        let bytes = keys * cached * step.cache_bytes + queries * rowwise::bytes(step.data);
+        pen.push("latent attention", Class::Product, What::Other { flop, bytes });
         pen.products("values out of the latent space", (heads, rows, latent.value, latent.kv_rank), true)?;
     } else {
         pen.product("key and value up projection", rows, heads * (latent.nope + latent.value), latent.kv_rank)?;
