@@ -2,7 +2,7 @@
 
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args as ClapArgs, ValueEnum};
@@ -10,8 +10,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{GpuArgs, OutputArgs},
+    model,
     show::write_chart,
-    world,
 };
 use crate::{
     chart::{Theme, figures::memory_figure},
@@ -20,7 +20,7 @@ use crate::{
         Anatomy, Cache, Grows, Inference, Overhead, Parallel, Recipe, Recompute, Request, Schedule, Subject, Technique,
         Training, Width, Zero, largest,
     },
-    network::{Network, named},
+    network::Network,
     units::Bytes,
 };
 
@@ -181,7 +181,7 @@ impl Question {
     /// Reads network and GPU, and refuses options of the other phase.
     pub fn asked(&self) -> Result<Asked> {
         let mut assumptions = Vec::new();
-        let network = self.network.as_deref().map(network).transpose()?;
+        let network = self.network.as_deref().map(model::read).transpose()?;
         let sequence = match (&network, self.seq) {
             (_, Some(tokens)) => tokens,
             (None, None) => 1,
@@ -219,16 +219,6 @@ impl Question {
     fn overhead(&self) -> Overhead {
         self.overhead.map_or_else(Overhead::default, Overhead::all)
     }
-}
-
-/// A network by name or file.
-fn network(name: &str) -> Result<Network> {
-    let path = Path::new(name);
-    if name != "-" && !path.exists() && path.extension().is_none_or(|ending| ending != "json") {
-        return Ok(named(name)?);
-    }
-    let bytes = world::read(path)?;
-    Network::read(name, &bytes).with_context(|| format!("`{name}` is no network"))
 }
 
 impl TrainArgs {

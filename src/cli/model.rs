@@ -100,15 +100,13 @@ enum PhaseArg {
     Train,
 }
 
-/// A network by its file or its built-in name.
+/// A network by its built-in name, or its file where there is one of the name or it ends in `.json`.
 pub fn read(name: &str) -> Result<Network> {
     let path = Path::new(name);
-    if network::names().any(|known| known.eq_ignore_ascii_case(name))
-        || (path.extension().is_none() && name != "-" && !path.exists())
-    {
+    if name != "-" && !path.exists() && path.extension().is_none_or(|ending| ending != "json") {
         return Ok(network::named(name)?);
     }
-    Network::read(name, &world::read(path)?).with_context(|| format!("`{name}`"))
+    Network::read(name, &world::read(path)?).with_context(|| format!("`{name}` is no network"))
 }
 
 /// Most tokens of a step without `--seq`.
