@@ -91,12 +91,12 @@ enum Command {
     Moe(Box<moe::Args>),
     /// One pooling of images by its sizes
     Pool(Box<pool::Args>),
-    /// What a GPU must hold to train or serve a network, part by part: does it fit, what would save memory
-    Memory(Box<memory::Args>),
     /// Kernels block by block: unequal blocks, persistent kernels, stream-K, streams; the tail, the critical block
     Simulate(Box<simulate::Args>),
     /// A whole network by its Hugging Face configuration: a prompt, a new token or a training iteration, layer by layer
     Model(Box<model::Args>),
+    /// What a GPU must hold to train or serve a network, part by part: does it fit, what would save memory
+    Memory(Box<memory::Args>),
     /// The smallest GPU or MIG slice on which a network fits and is fast enough, with prices
     Fit(Box<fit::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
