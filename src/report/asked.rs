@@ -106,7 +106,8 @@ impl KernelReport {
             _ => 1.0,
         };
         let line = |other: &ElsewhereReport| {
-            let range = |launches: f64| format!("{} to {}", time(other.low_us / launches), time(other.high_us / launches));
+            let range =
+                |launches: f64| format!("{} to {}", time(other.low_us / launches), time(other.high_us / launches));
             match self.total_us {
                 Some(total) if timed > 1.5 => format!(
                     "{}: a launch {}; {} {} instead of {}",
