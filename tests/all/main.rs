@@ -69,6 +69,7 @@ mod tables;
 mod time_laws;
 mod trace_damage;
 mod traces;
+mod trial;
 mod validation;
 mod what_if_files;
 #[cfg(unix)]
