@@ -164,9 +164,12 @@ fn short(text: &str) -> String {
     text.trim().chars().filter(|c| !c.is_control()).take(30).collect()
 }
 
+/// More bytes or operations per second than all computers of the world together have.
+const MOST: f64 = 1e21;
+
 /// A rate that can have been measured.
 fn possible(rate: f64) -> bool {
-    rate > 0.0 && rate.is_finite()
+    rate > 0.0 && rate <= MOST
 }
 
 /// The dense matrix unit of a type, with the accumulator that libraries take.

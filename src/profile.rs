@@ -28,6 +28,7 @@ mod nsys;
 mod nvprof;
 mod observed;
 mod pair;
+mod plausible;
 mod raw;
 mod rocprof;
 mod rows;
@@ -133,7 +134,7 @@ pub struct Profile {
 
 /// The format of a file, or `None` where it is not one that [`read`] takes. Looks at headers only.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
-    let text = text::decode(bytes).ok()?;
+    let text = text::decode(bytes).ok().filter(|text| !text::returns_alone(text))?;
     match text::find_header(&text) {
         Some(header) => page_of(&header.columns),
         None => ncu_text::detect(&text).then_some(Format::NcuText),
@@ -167,6 +168,10 @@ pub fn detect_trace(head: &[u8]) -> Option<Format> {
         true => nsys::EXPORT.into(),
         false => text::decode(head).ok()?,
     };
+    // In JSON they are white space.
+    if text::returns_alone(&text) && !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
     READERS.iter().find(|reader| (reader.detect)(&text)).map(|reader| reader.format)
 }
 
@@ -192,6 +197,9 @@ pub fn read_trace(format: Format, input: &mut dyn BufRead) -> Result<Trace, Prof
 /// When the file is empty, binary, not of Nsight Compute, lacks required columns, or holds no kernel.
 pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     let text = text::decode(bytes)?;
+    if text::returns_alone(&text) {
+        return Err(ProfileError::LineEnds);
+    }
     let mut warnings = text::Warnings::default();
     let (format, delimiter, collected) = match text::find_header(&text) {
         Some(header) => {
@@ -213,7 +221,10 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
         return Err(ProfileError::NoKernel { lines: error::quoted_lines(&text) });
     }
     let mark = collected.votes.decide(delimiter);
-    let kernels = collected.launches.into_iter().map(|launch| assemble::kernel(launch, mark)).collect();
+    let mut implausible = plausible::Implausible::default();
+    let kernels =
+        collected.launches.into_iter().map(|launch| assemble::kernel(launch, mark, &mut implausible)).collect();
+    implausible.warning().into_iter().for_each(|warning| warnings.push(|| warning));
     Ok(Profile { format, kernels, warnings: warnings.finish() })
 }
 

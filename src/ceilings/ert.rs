@@ -53,6 +53,14 @@ pub(super) fn read(text: &str) -> Result<Ceilings, CeilingsError> {
         let mut good = Vec::new();
         for (index, pair) in data.iter().enumerate() {
             let label = pair.get(0).and_then(Value::as_str);
+            let values = pair.as_array().map_or(0, Vec::len);
+            if values > 2 {
+                let label = label.map_or_else(|| format!("entry {}", index + 1), |label| format!("`{}`", short(label)));
+                notes.push(format!(
+                    "{label} of empirical.{key} was left out: {values} values instead of a label and a rate"
+                ));
+                continue;
+            }
             match (label, pair.get(1).and_then(Value::as_f64)) {
                 (Some(label), Some(rate)) if possible(rate * 1e9) => good.push((label.trim().to_owned(), rate * 1e9)),
                 (label, rate) => {

@@ -1,7 +1,7 @@
 //! A table of one's own: a CSV with the columns `name` and `rate`, a line per ceiling, and if wanted `unit`, `device` and
 //! `gpu`. What a user writes is read strictly: a line that cannot be meant is refused, not left out.
 
-use super::{Ceiling, Ceilings, CeilingsError, Memory, Tool, What, matrix, possible, short};
+use super::{Ceiling, Ceilings, CeilingsError, MOST, Memory, Tool, What, matrix, possible, short};
 use crate::{
     gpu::{DataType, Pipe},
     units::{BytesPerSecond, FlopsPerSecond},
@@ -21,6 +21,11 @@ pub(super) fn read(text: &str) -> Result<Ceilings, CeilingsError> {
         csv::ReaderBuilder::new().flexible(true).comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().cloned().unwrap_or_default();
     let place = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+    for name in ["name", "rate", "unit", "device", "gpu"] {
+        if header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count() > 1 {
+            return Err(CeilingsError::Form(format!(" (two columns are called {name}: leave one)")));
+        }
+    }
     let (device, gpu_column, unit) = (place("device"), place("gpu"), place("unit"));
     let (Some(name), Some(rate)) = (place("name"), place("rate")) else {
         return Err(CeilingsError::Form(" (the columns name and rate are missing)".into()));
@@ -79,6 +84,13 @@ fn one(name: &str, rate: &str, unit: &str) -> Result<(What, f64), String> {
     let text = if unit.is_empty() { rate.to_owned() } else { format!("{rate} {unit}") };
     let bandwidth = text.parse::<BytesPerSecond>().ok().map(BytesPerSecond::get);
     let number = bandwidth.or_else(|| text.parse::<FlopsPerSecond>().ok().map(FlopsPerSecond::get));
+    if number.is_some_and(|value| value > MOST) {
+        return Err(format!(
+            "`{}` as the rate of `{}` is above 1e21, which no device reaches: write \"1.4 TB/s\" or \"19 TFLOP/s\"",
+            short(&text),
+            short(name)
+        ));
+    }
     let Some(value) = number.filter(|value| possible(*value)) else {
         let text = short(&text);
         return Err(format!(

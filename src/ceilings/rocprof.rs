@@ -20,7 +20,9 @@ pub(super) fn detect(text: &str) -> bool {
 pub(super) fn read(text: &str) -> Ceilings {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let header = reader.headers().cloned().unwrap_or_default();
-    let rows: Vec<csv::StringRecord> = reader.records().filter_map(Result::ok).collect();
+    // Files that were put together have the header again.
+    let again = |row: &csv::StringRecord| row.iter().map(str::trim).eq(header.iter().map(str::trim));
+    let rows: Vec<csv::StringRecord> = reader.records().filter_map(Result::ok).filter(|row| !again(row)).collect();
     let mut found = Ceilings {
         tool: Tool::RocprofCompute,
         ceilings: Vec::new(),

@@ -57,6 +57,7 @@ pub fn run(args: Args) -> Result<u8> {
             }
             Input::Ceilings(file) => {
                 args.asked.refuse("a file of measured ceilings has none", "give a profile or a trace")?;
+                args.filter.refuse("a file of measured ceilings has none")?;
                 if args.ceilings.is_some() || args.report.out.is_some() || !args.report.fail_if.is_empty() {
                     bail!("`{only}` holds measured ceilings: --ceilings, --out and --fail-if are for launches");
                 }
@@ -72,6 +73,7 @@ pub fn run(args: Args) -> Result<u8> {
                     "a scenario describes its own",
                     "change the kernel in the file, or the GPU with `--gpu`, `--set` or `compare --what-if`",
                 )?;
+                args.filter.refuse("a scenario describes its own; take the others out of the file")?;
                 if args.files.len() == 1 {
                     outcome.title = Some(scenario.title.clone());
                 }

@@ -41,7 +41,14 @@ impl Asked {
 
     /// Finds the other GPUs; nothing is answered yet.
     pub fn answers(&self, catalog: &Catalog) -> Result<Answers<'_>> {
-        let others = self.to.iter().map(|name| Ok(catalog.find(name)?.gpu)).collect::<Result<Vec<_>>>()?;
+        let other = |name: &String| {
+            let gpu = catalog.find(name)?.gpu;
+            if gpu.is_cpu() {
+                bail!("--to {name}: {} is a CPU, and times of a GPU are scaled to GPUs alone: name a GPU", gpu.name);
+            }
+            Ok(gpu)
+        };
+        let others = self.to.iter().map(other).collect::<Result<Vec<_>>>()?;
         let spans = vec![Span::default(); others.len()];
         Ok(Answers { changes: &self.what_if, others, spans, from: None })
     }

@@ -141,8 +141,14 @@ fn device(file: &Ceilings, gpus: &GpuArgs, catalog: &Catalog) -> Result<(Option<
         if file.cpu.is_some() && !gpu.is_cpu() {
             notes.push(format!("--gpu is {}, no CPU: the shares say nothing", gpu.name));
         }
-        if let Some(Ok(own)) = named.filter(|named| named.as_ref().is_ok_and(|own| own.gpu.id != gpu.id)) {
-            notes.push(format!("the file names {}, --gpu is {}", own.gpu.name, gpu.name));
+        match (named, &file.gpu) {
+            (Some(Ok(own)), _) if own.gpu.id != gpu.id => {
+                notes.push(format!("the file names {}, --gpu is {}", own.gpu.name, gpu.name));
+            }
+            (Some(Err(_)), Some(name)) => {
+                notes.push(format!("the file names `{name}`, which is not in the catalog; --gpu is {}", gpu.name));
+            }
+            _ => {}
         }
         return Ok((Some(gpu), notes));
     }

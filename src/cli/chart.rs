@@ -31,6 +31,7 @@ use crate::{
             with_ceilings,
         },
     },
+    profile::Judged,
     scenario::Scenario,
 };
 
@@ -221,14 +222,35 @@ fn observed(args: &Args, found: Input) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// Why no launch of a file has a place on a roofline: what all of them lack.
+fn unplaced(file: &str, judged: &[Judged]) -> String {
+    let lacks = |has: fn(&Judged) -> bool, what| (!judged.iter().any(has)).then_some(what);
+    let lacking: Vec<&str> = [
+        lacks(|j| !j.observed.operations.is_empty(), "FLOP counters"),
+        lacks(|j| j.observed.dram_bytes.or(j.observed.dram_read).is_some(), "DRAM traffic"),
+        lacks(|j| j.observed.duration.is_some(), "a duration"),
+        lacks(|j| j.observed.grid_blocks.is_some(), "a grid"),
+        lacks(|j| j.resources.is_some(), "threads and registers"),
+        lacks(|j| j.device.gpu.is_some(), "a GPU that is in the catalog (--gpu NAME)"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let what = match lacking.is_empty() {
+        true => "no launch has all of FLOP counters, DRAM traffic, duration, grid, threads and registers".into(),
+        false => format!("no launch has {}", lacking.join(" or ")),
+    };
+    format!("`{file}`: nothing can be placed on the roofline: {what}")
+}
+
 /// The roofline of a file, with the measured ceilings of another.
 fn roofline(args: &Args) -> Result<Roofline> {
     let measured = args.ceilings.as_deref().map(|path| ceilings::to_draw(path, false)).transpose()?;
     let mut figure = match read(args)? {
         found @ Input::Profile(_) => {
             let outcome = observed(args, found)?;
-            let why = "nothing can be placed: the file needs FLOP counters, DRAM traffic and duration, and its GPU must be in the catalog (--gpu)";
-            profile_roofline("Roofline of the profile", &outcome.judged).context(why)?
+            let figure = profile_roofline("Roofline of the profile", &outcome.judged);
+            figure.with_context(|| unplaced(args.files.first().map_or("", String::as_str), &outcome.judged))?
         }
         Input::Compiled(_) => bail!("a compiler's report has no launches to place on a roofline"),
         Input::Trace(_) => bail!("a trace has no counters, so nothing can be placed on a roofline"),

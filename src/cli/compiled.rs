@@ -1,6 +1,6 @@
 //! `analyze` of a compiler's report: occupancy against block size, without a launch.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::{
     EXIT_CHECK, EXIT_OK,
@@ -29,9 +29,9 @@ const TRIED: [(u32, &str, &str); 4] = [
 const NAMED: usize = 4;
 /// What the columns of the text mean.
 const LEGEND: &str = "\
-128 to 1024: occupancy in % with so many threads per block. best: block sizes with
-the most warps on an SM. spill, smem: bytes of spills and of static shared memory;
-what is only given at launch is not in a report.
+128 to 1024: occupancy in % with so many threads per block. best: block sizes
+with the most warps on an SM. spill, smem: bytes of spills and of static shared
+memory; what is only given at launch is not in a report.
 ";
 
 /// Prints the table of a report's kernels.
@@ -46,10 +46,7 @@ pub fn run(
     for warning in &report.warnings {
         world::note(output.quiet, &format!("warning: {warning}"));
     }
-    let kernels = filter.of(report.kernels, |kernel: &CompiledKernel| &kernel.name);
-    if kernels.is_empty() {
-        bail!("no kernel of the report is left: --filter and --kernel choose among them");
-    }
+    let kernels = filter.of(report.kernels, |kernel: &CompiledKernel| &kernel.name)?;
     let mut unknown = Vec::new();
     let rows = kernels.iter().map(|kernel| match limits(kernel, chosen.as_ref(), catalog) {
         Ok(limits) => row(kernel, &limits),

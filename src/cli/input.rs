@@ -255,6 +255,7 @@ pub fn run_trace(
     for group in &trace.groups {
         let judged = judge(group.kernel.clone(), device(catalog, &group.kernel.device, chosen.as_ref()));
         outcome.note_device(&judged.device);
+        outcome.note_excess(&judged);
         let bound = likely_bound(group, &judged).map(|(bound, _)| bound);
         let mut row = KernelReport::from_group(group, &judged, &trace, all);
         answers.add(&mut row, &judged, bound, Some(Work::of_group(group, bound)))?;
@@ -262,7 +263,7 @@ pub fn run_trace(
     }
     let mut report = TraceReport::new(file, &trace, &rows);
     outcome.shares.extend(shares_figure(&report, &rows));
-    let shown = filter.of(rows, |row| &row.kernel);
+    let shown = filter.of(rows, |row| &row.kernel)?;
     answers.finish(&mut report, &shown, "its likely bound");
     outcome.assume(answers.assumptions());
     outcome.traces.push(report);
@@ -289,17 +290,36 @@ pub struct Filter {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     kernel: Option<u64>,
     /// Only so many kernels, the first ones (of a trace those that take longest)
-    #[arg(long, value_name = "COUNT")]
-    top: Option<usize>,
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    top: Option<u64>,
 }
 
 impl Filter {
-    /// What is left of the kernels of one file.
-    pub fn of<T>(&self, kernels: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    /// What is left of the kernels of one file; an error where nothing is.
+    pub fn of<T>(&self, kernels: Vec<T>, name: impl Fn(&T) -> &str) -> Result<Vec<T>> {
+        let all = kernels.len();
         let numbered = (1u64..).zip(kernels).filter(|(number, _)| self.kernel.is_none_or(|wanted| wanted == *number));
         let named = numbered.map(|(_, kernel)| kernel);
         let matching = named.filter(|kernel| self.filter.as_ref().is_none_or(|regex| regex.is_match(name(kernel))));
-        matching.take(self.top.unwrap_or(usize::MAX)).collect()
+        let most = self.top.and_then(|top| usize::try_from(top).ok()).unwrap_or(usize::MAX);
+        let left: Vec<T> = matching.take(most).collect();
+        if left.is_empty() && all > 0 {
+            bail!("no kernel of the file is left: --filter and --kernel choose among its {all}");
+        }
+        Ok(left)
+    }
+
+    /// Refuses to choose where there are no measured kernels: `what` has none.
+    pub fn refuse(&self, what: &str) -> Result<()> {
+        let given = [
+            self.filter.as_ref().map(|regex| format!("--filter '{regex}'")),
+            self.kernel.map(|number| format!("--kernel {number}")),
+            self.top.map(|count| format!("--top {count}")),
+        ];
+        match given.into_iter().flatten().next() {
+            Some(option) => bail!("{option} chooses among the kernels of a profile, trace or compiler report: {what}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -317,7 +337,7 @@ pub fn run_profile(
     let mut answers = asked.answers(catalog)?;
     let before = outcome.kernels.len();
     // In portions, so that of very many launches only those kept by the outcome stay in memory.
-    let mut kernels = filter.of(file.kernels, |kernel| &kernel.name).into_iter().peekable();
+    let mut kernels = filter.of(file.kernels, |kernel| &kernel.name)?.into_iter().peekable();
     while kernels.peek().is_some() {
         let portion: Vec<_> = kernels.by_ref().take(MANY).collect();
         let judged: Vec<_> = portion

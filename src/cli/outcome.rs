@@ -8,7 +8,7 @@ use crate::{
     chart::Shares,
     gpu::{ConstantsOf, Gpu},
     op::{attention::Attention, gemm::Product},
-    profile::{Device, Judged},
+    profile::{Device, Judged, short_name},
     report::{KernelReport, RowError, TraceReport},
 };
 
@@ -35,6 +35,8 @@ pub struct Outcome {
     pub errors: Vec<RowError>,
     /// Described launches that have a row but are not among `analyses`.
     pub uncharted: usize,
+    /// Measured launches that their GPU cannot have run: how many rows, and the first with the reason.
+    pub excess: (u64, String),
     /// Measured ceilings to draw over rooflines.
     pub ceilings: Option<Named>,
 }
@@ -104,6 +106,24 @@ impl Outcome {
         }
     }
 
+    /// Counts a launch that its GPU cannot have run.
+    pub fn note_excess(&mut self, judged: &Judged) {
+        let Some(reason) = judged.excess() else { return };
+        if self.excess.0 == 0 {
+            self.excess.1 = format!("{} on {}: {reason}", short_name(&judged.observed.name), judged.device.name);
+        }
+        self.excess.0 += 1;
+    }
+
+    /// All warnings, those about limits last.
+    pub fn all_warnings(&self) -> Vec<String> {
+        let (count, first) = &self.excess;
+        let more = if *count > 1 { format!(" ({} more kernels like that)", count - 1) } else { String::new() };
+        let excess =
+            format!("the file's launch exceeds the limits of the GPU, so that it cannot have run there: {first}{more}");
+        self.warnings.iter().cloned().chain((*count > 0).then_some(excess)).collect()
+    }
+
     /// Adds sentences to what was assumed, each once.
     pub fn assume(&mut self, sentences: Vec<String>) {
         for sentence in sentences {
@@ -116,6 +136,7 @@ impl Outcome {
     /// Adds a profiled launch with its row.
     pub fn add_judged(&mut self, judged: Judged, row: KernelReport) {
         self.note_device(&judged.device);
+        self.note_excess(&judged);
         self.kernels.push(row);
         if self.judged.len() < CHARTED {
             self.judged.push(judged);

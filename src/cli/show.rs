@@ -31,7 +31,7 @@ pub fn finish(outcome: Outcome, args: &ReportArgs) -> Result<u8> {
     let report = Report {
         title: outcome.title.clone(),
         assumptions: outcome.assumptions.clone(),
-        warnings: outcome.warnings.clone(),
+        warnings: outcome.all_warnings(),
         errors: outcome.errors.clone(),
         traces: outcome.traces.clone(),
         ..Report::new(outcome.kernels.clone())

@@ -6,6 +6,7 @@ use super::fields::{Counter, Field, Form, Target, TextField};
 use super::launch::Launch;
 use super::notation::{DecimalMark, number};
 use super::observed::{Measured, ObservedDevice, ObservedKernel, ObservedPipe, StallReason};
+use super::plausible::{Implausible, LARGEST, LONGEST, MOST_PERCENT};
 use super::tensor;
 use crate::units::{Bytes, Hertz, Seconds};
 
@@ -157,8 +158,25 @@ fn product(sizes: Option<[u64; 3]>) -> Option<u64> {
     sizes?.into_iter().try_fold(1_u64, u64::checked_mul)
 }
 
-/// The kernel that a launch's metrics describe.
-pub(super) fn kernel(launch: Launch, mark: DecimalMark) -> ObservedKernel {
+/// The largest value of a field that can be meant.
+fn most(field: Field) -> f64 {
+    match field {
+        Field::Duration => LONGEST,
+        Field::TheoreticalOccupancy
+        | Field::AchievedOccupancy
+        | Field::MemoryThroughput
+        | Field::ComputeThroughput
+        | Field::DramThroughput
+        | Field::L2Throughput
+        | Field::L1Throughput
+        | Field::L1Hit
+        | Field::L2Hit => MOST_PERCENT,
+        _ => LARGEST,
+    }
+}
+
+/// The kernel that a launch's metrics describe; what cannot be meant is left out and told to `implausible`.
+pub(super) fn kernel(launch: Launch, mark: DecimalMark, implausible: &mut Implausible) -> ObservedKernel {
     let mut readings = Readings {
         fields: [None; Field::Count as usize],
         counters: [[None; 3]; Counter::Count as usize],
@@ -167,11 +185,16 @@ pub(super) fn kernel(launch: Launch, mark: DecimalMark) -> ObservedKernel {
     let mut device = device(&launch);
     let mut stalls: Vec<StallReason> = Vec::new();
     for metric in &launch.metrics {
-        let read = |unit: i32| reading(&metric.value, unit, mark);
+        let mut read_up_to = |unit: i32, most: f64| {
+            let found = reading(&metric.value, unit, mark)?;
+            implausible.keep(found.value, most, &metric.key.name).map(|_| found)
+        };
+        let mut read = |unit: i32| read_up_to(unit, LARGEST);
         match &metric.key.target {
             None => {}
             Some(Target::Field(field, unit)) => {
-                if let (Some(found), Some(slot)) = (read(*unit), readings.fields.get_mut(*field as usize)) {
+                let found = read_up_to(*unit, most(*field));
+                if let (Some(found), Some(slot)) = (found, readings.fields.get_mut(*field as usize)) {
                     keep(slot, found);
                 }
             }

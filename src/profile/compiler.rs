@@ -142,7 +142,7 @@ pub struct CompilerReport {
 /// Whether a file with this beginning is a compiler report. Give the whole file where it is a build's log: the first
 /// kernel may stand far below.
 pub fn detect_compiler(head: &[u8]) -> bool {
-    text::decode(head).is_ok_and(|text| first_line(&text).is_some())
+    text::decode(head).is_ok_and(|text| !text::returns_alone(&text) && first_line(&text).is_some())
 }
 
 /// The first line of a compiler, with its number.

@@ -35,10 +35,16 @@ pub enum ProfileError {
         /// That line.
         quote: String,
     },
+    /// Lines that end as on computers of the last century.
+    #[error(
+        "the lines of the file end with a carriage return alone (\\r), which is not read as a line end: write them anew, \
+         for example `tr '\\r' '\\n' < FILE > NEW`"
+    )]
+    LineEnds,
     /// Text without any Nsight Compute table.
     #[error(
-        "no Nsight Compute table found: no line has the columns \"ID\" and \"Kernel Name\" (the file begins \
-         \"{begins}\"); read are {READ}; from a report: `ncu --import FILE --csv --page details`"
+        "nothing that is known was found (the file begins \"{begins}\"): a table of Nsight Compute has the columns \"ID\" and \
+         \"Kernel Name\" in a line; read are {READ}; from a report: `ncu --import FILE --csv --page details`"
     )]
     NotNcu {
         /// The first line with content, shortened.
@@ -128,7 +134,8 @@ pub enum ProfileError {
     },
 }
 
-const READ: &str = "Nsight Compute's CSV (details page and raw page) and its text";
+const READ: &str = "Nsight Compute's CSV (details page and raw page) and its text, traces of Nsight Systems (`nsys stats`, SQLite), \
+                    PyTorch (JSON), nvprof and rocprof (CSV), compiler reports, measured ceilings, and scenarios (.toml)";
 
 /// At most this many lines of the tool are quoted in an error.
 const QUOTED: usize = 5;

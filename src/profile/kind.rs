@@ -24,7 +24,9 @@ pub enum Kind {
 }
 
 /// Parts of names in lower case, first match first: a fused kernel is what costs most in it.
-const PARTS: [(Kind, &[&str]); 8] = [
+const PARTS: [(Kind, &[&str]); 9] = [
+    // Keys and values to their place in a paged cache: what `flash` names there is the layout.
+    (Kind::ElementWise, &["reshape_and_cache", "concat_and_cache"]),
     (Kind::Communication, &["nccl", "rccl", "allreduce", "all_reduce", "allgather", "all_gather", "reducescatter"]),
     (Kind::Attention, &["flash", "fmha", "attention", "attn", "mha_", "paged_kv", "xqa"]),
     (
@@ -100,7 +102,8 @@ const PARTS: [(Kind, &[&str]); 8] = [
 impl Kind {
     /// The kind that a name suggests.
     pub fn of(name: &str) -> Self {
-        let lower = name.to_ascii_lowercase();
+        // The library FBGEMM has embeddings, permutations and casts besides products.
+        let lower = name.to_ascii_lowercase().replace("fbgemm", "");
         let has = |parts: &&(Self, &[&str])| parts.1.iter().any(|part| lower.contains(part));
         PARTS.iter().find(has).map_or(Self::Other, |(kind, _)| *kind)
     }
@@ -144,6 +147,13 @@ mod tests {
             ("void at::native::indexSelectLargeIndex<float, long>", Kind::Index),
             ("void cutlass::device_kernel<GemmUniversal<NumericArrayConverter>>", Kind::MatrixProduct),
             ("heat_kernel_2d", Kind::Other),
+            ("void fbgemm_gpu::permute_2D_data_kernel<1, long, float>", Kind::ElementWise),
+            ("void split_embedding_codegen_forward_fbgemm_gpu_weighted<float>", Kind::Index),
+            ("void fbgemm_gpu::_float_to_bfloat16_cuda_kernel", Kind::Other),
+            ("void fbgemm_gpu::batched_dense_gemm<float>", Kind::MatrixProduct),
+            ("void cutlass::Kernel2<fbgemm::f8f8bf16_rowwise>", Kind::MatrixProduct),
+            ("void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16, 0>", Kind::ElementWise),
+            ("void vllm::concat_and_cache_mla_kernel<__nv_bfloat16>", Kind::ElementWise),
         ] {
             assert_eq!(Kind::of(name), kind, "{name}");
         }

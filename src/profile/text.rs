@@ -118,6 +118,11 @@ fn wide(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     }
 }
 
+/// Whether lines end with `\r` and none with `\n`; one that stands at the very end is no line end between lines.
+pub(super) fn returns_alone(text: &str) -> bool {
+    text.trim_end().contains('\r') && !text.contains('\n')
+}
+
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()

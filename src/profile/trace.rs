@@ -4,7 +4,12 @@ mod summary;
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Format, Measured, ObservedDevice, ObservedKernel, intervals::Intervals, kind::Kind};
+use super::{
+    Format, Measured, ObservedDevice, ObservedKernel,
+    intervals::Intervals,
+    kind::Kind,
+    plausible::{Implausible, LATEST, LONGEST, MOST_BYTES},
+};
 use crate::units::{Bytes, Seconds};
 
 pub use summary::LaunchSummary;
@@ -154,16 +159,25 @@ pub struct Collector {
     transfers: HashMap<String, TransferGroup>,
     /// By device: kernels, and copies with them.
     busy: BTreeMap<u32, [Intervals; 2]>,
+    implausible: Implausible,
 }
 
 impl Collector {
-    /// Adds a launch. A time that is negative or no number counts as absent.
+    /// A duration that can be meant.
+    fn duration(&mut self, time: Seconds) -> Option<Seconds> {
+        self.implausible.keep(time.get(), LONGEST, "a time in s").filter(|time| *time >= 0.0).map(Seconds)
+    }
+
+    /// A beginning that can be meant.
+    fn beginning(&mut self, time: Seconds) -> Option<Seconds> {
+        self.implausible.keep(time.get(), LATEST, "a beginning in s").map(Seconds)
+    }
+
+    /// Adds a launch. A time that is negative, no number or longer than 31 years counts as absent.
     pub fn launch(&mut self, record: &LaunchRecord<'_>) {
-        let legal = |time: Seconds| time.get().is_finite() && time.get() >= 0.0;
-        let duration = record.duration.filter(|time| legal(*time));
-        if let (Some(start), Some(duration)) = (record.start, duration)
-            && start.get().is_finite()
-        {
+        let duration = record.duration.and_then(|time| self.duration(time));
+        let start = record.start.and_then(|time| self.beginning(time));
+        if let (Some(start), Some(duration)) = (start, duration) {
             let (from, to) = (start.get(), start.get() + duration.get());
             let lists = self.busy.entry(record.device).or_default();
             lists.iter_mut().for_each(|list| list.add(from, to));
@@ -199,10 +213,8 @@ impl Collector {
         duration: Seconds,
         bytes: Option<Bytes>,
     ) {
-        if !(duration.get().is_finite() && duration.get() >= 0.0) {
-            return;
-        }
-        if let Some(start) = start.filter(|s| s.get().is_finite()) {
+        let Some(duration) = self.duration(duration) else { return };
+        if let Some(start) = start.and_then(|time| self.beginning(time)) {
             let [_, everything] = self.busy.entry(device).or_default();
             everything.add(start.get(), start.get() + duration.get());
         }
@@ -210,6 +222,7 @@ impl Collector {
     }
 
     fn add_transfers(&mut self, name: &str, count: u64, total: Seconds, bytes: Option<Bytes>) {
+        let bytes = bytes.and_then(|bytes| self.implausible.keep(bytes.get(), MOST_BYTES, "bytes").map(Bytes));
         match self.transfers.get_mut(name) {
             Some(group) => {
                 group.count = group.count.saturating_add(count);
@@ -241,6 +254,7 @@ impl Collector {
         let mut transfers: Vec<TransferGroup> = self.transfers.into_values().collect();
         transfers.sort_by(|a, b| b.total.get().total_cmp(&a.total.get()).then_with(|| a.name.cmp(&b.name)));
         let mut warnings = self.warnings;
+        warnings.extend(self.implausible.warning());
         let times = self.busy.into_iter().map(|(device, lists)| {
             let [kernels, all] = lists.map(Intervals::busy);
             if all.unsure > 0.0 {

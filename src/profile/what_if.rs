@@ -76,6 +76,9 @@ pub fn what_if(judged: &Judged, bound: Option<Bound>, change: &LaunchChange) -> 
         return Err(Obstacle::Unsaid("what a block asks of an SM"));
     };
     let resources = changed(limits, before, held, change);
+    if let Some((reason, cure)) = change.registers.and_then(|registers| too_many_registers(limits, registers)) {
+        return Err(Obstacle::CannotRun { reason, cure });
+    }
     let then = occupancy(limits, &resources);
     if then.blocks_per_sm == 0 {
         return Err(refused(limits, &resources, &then));
@@ -90,6 +93,26 @@ pub fn what_if(judged: &Judged, bound: Option<Bound>, change: &LaunchChange) -> 
     let moved = plan.zip(schedule.as_ref()).map(|(old, new)| factors(bound, old, new));
     let factors = moved.map(|(low, high)| if same { (1.0, 1.0) } else { (low * (1.0 - BAND), high * (1.0 + BAND)) });
     Ok(ChangedLaunch { resources, occupancy: then, schedule, factors, unmoved: moved == Some((1.0, 1.0)), same })
+}
+
+/// Registers that no thread can have, and the most.
+fn too_many_registers(limits: &Limits, registers: u32) -> Option<(String, String)> {
+    let most = limits.max_registers_per_thread();
+    (registers > most)
+        .then(|| (format!("{registers} registers per thread"), format!("a thread holds at most {most} registers")))
+}
+
+impl Judged {
+    /// Why the launch cannot have run on the GPU that is taken for its own, in words; absent where it can.
+    pub fn excess(&self) -> Option<String> {
+        let (limits, resources, found) =
+            (self.device.limits.as_ref()?, self.resources.as_ref()?, self.occupancy.as_ref()?);
+        let (reason, cure) = match found.blocks_per_sm {
+            0 => why_not(limits, resources, found),
+            _ => too_many_registers(limits, resources.registers_per_thread)?,
+        };
+        Some(limits.words().say(&format!("{reason}; {cure}")))
+    }
 }
 
 fn refused(limits: &Limits, resources: &Resources, found: &Occupancy) -> Obstacle {

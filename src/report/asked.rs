@@ -8,7 +8,7 @@ use super::{
 use crate::{
     profile::{BAND, ChangedLaunch, LaunchChange, Obstacle, Span},
     time::Bound,
-    units::{decimal, grouped, plural},
+    units::{counted, decimal, grouped, plural},
 };
 
 impl KernelReport {
@@ -100,8 +100,26 @@ impl KernelReport {
 
     /// What the kernel would take on the other GPUs, one sentence each.
     pub(super) fn elsewhere_lines(&self) -> Vec<String> {
-        let line =
-            |other: &ElsewhereReport| format!("{}: {} to {}", other.gpu, time(other.low_us), time(other.high_us));
+        // Of a trace the times are those of all launches that have one; their number follows from total and mean.
+        let timed = match self.total_us.zip(self.measured_us) {
+            Some((total, mean)) if mean > 0.0 => total / mean,
+            _ => 1.0,
+        };
+        let line = |other: &ElsewhereReport| {
+            let range =
+                |launches: f64| format!("{} to {}", time(other.low_us / launches), time(other.high_us / launches));
+            match self.total_us {
+                Some(total) if timed > 1.5 => format!(
+                    "{}: a launch {}; {} {} instead of {}",
+                    other.gpu,
+                    range(timed),
+                    counted(timed.round() as u64, "launch"),
+                    range(1.0),
+                    time(total)
+                ),
+                _ => format!("{}: {}", other.gpu, range(1.0)),
+            }
+        };
         self.elsewhere.iter().map(line).collect()
     }
 

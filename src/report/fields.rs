@@ -84,8 +84,8 @@ record! {
     /// A measured kernel on another GPU that was asked for.
     ElsewhereReport {
         gpu: String, "text", "The other GPU by its name in the catalog";
-        low_us: f64, "us", "Least time there, of all launches of this row";
-        high_us: f64, "us", "Most time there, of all launches of this row";
+        low_us: f64, "us", "Least time there, of all launches of this row added up as in `total_us`";
+        high_us: f64, "us", "Most time there, of all launches of this row added up as in `total_us`";
     }
 }
 
@@ -232,6 +232,6 @@ record! {
         operation: Option<String>, "text", "What the name of an observed kernel tells of its operation";
         likely_bound: Option<String>, "word", "The bound that length, grid and name of a traced kernel suggest; not measured";
         asked: Vec<AskedReport>, "list", "A measured kernel after each change that was asked for; in CSV `change: low_us to high_us`";
-        elsewhere: Vec<ElsewhereReport>, "list", "A measured kernel on each GPU that was asked for; in CSV `gpu: low_us to high_us`";
+        elsewhere: Vec<ElsewhereReport>, "list", "A measured kernel on each GPU that was asked for, all launches of this row together; in CSV `gpu: low_us to high_us`";
     }
 }

@@ -90,7 +90,8 @@ pub(super) fn percent(value: f64) -> String {
 pub(super) fn percentage(value: f64) -> String {
     match value {
         v if v > 0.0 && v < 0.05 => "<0.1".into(),
-        v if v > 99.9 && v < 100.0 => "99.9".into(),
+        // Parts that are all of a sum miss 100 by the rounding of the sum alone.
+        v if v > 99.9 && v < 100.0 * (1.0 - 1e-9) => "99.9".into(),
         v => decimal(v, 1),
     }
 }

@@ -7,6 +7,7 @@ use super::{
     KernelReport,
     layout::{fit, number, percentage, time},
 };
+use crate::units::grouped;
 
 /// The cells of an overview; column 0 is the kernel.
 pub(super) struct Overview {
@@ -20,6 +21,9 @@ pub(super) struct Overview {
     pub gpu: Option<String>,
 }
 
+/// The head of the column of launches.
+const LAUNCHES: &str = "launches";
+
 /// A cell: its text, and the number behind it.
 type Cell = (String, Option<f64>);
 
@@ -32,8 +36,9 @@ pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
     fn value(number: Option<f64>, form: fn(f64) -> String) -> Option<Cell> {
         number.map(|n| (form(n), Some(n)))
     }
-    const COLUMNS: [Column; 12] = [
+    const COLUMNS: [Column; 13] = [
         ("GPU", |k| word(k.gpu.as_ref().or(k.gpu_name.as_ref()))),
+        (LAUNCHES, |k| k.launches.map(|launches| (grouped(launches), Some(launches as f64)))),
         ("share %", |k| value(k.time_share_pct, percentage)),
         ("total", |k| value(k.total_us, time)),
         ("measured", |k| value(k.measured_us, time)),
@@ -64,6 +69,18 @@ pub(super) fn overview(kernels: &[KernelReport]) -> Overview {
 }
 
 impl Overview {
+    /// Without the column of launches, for tables that name their number beside the kernel.
+    pub fn without_launches(mut self) -> Self {
+        if let Some(place) = self.head.iter().position(|head| *head == LAUNCHES) {
+            self.head.remove(place);
+            for (row, values) in self.rows.iter_mut().zip(&mut self.values) {
+                row.remove(place);
+                values.remove(place);
+            }
+        }
+        self
+    }
+
     /// Whether a column holds words rather than numbers.
     pub fn is_text(head: &str) -> bool {
         matches!(head, "kernel" | "GPU" | "bound" | "likely")

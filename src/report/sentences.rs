@@ -21,12 +21,18 @@ pub(super) fn time_line(kernel: &KernelReport) -> String {
     };
     let host = kernel.launch_us.map_or(String::new(), |us| format!(", {} of it the host's launch", time(us)));
     let model = kernel.time_us.map(|us| format!("{}{range}{host}", time(us)));
+    let of = match (kernel.launches, kernel.total_us, kernel.shortest_us.zip(kernel.longest_us)) {
+        (Some(launches), None, Some((low, high))) if launches > 1 => {
+            format!(" (median of {launches}, {} to {})", time(low), time(high))
+        }
+        _ => String::new(),
+    };
     match (kernel.measured_us, model) {
         (Some(measured), Some(model)) => {
             let ratio = kernel.measured_over_model.map_or(String::new(), |r| format!(", {} x the model", number(r)));
-            format!("{} measured{ratio}; model {model}", time(measured))
+            format!("{} measured{of}{ratio}; model {model}", time(measured))
         }
-        (Some(measured), None) => format!("{} measured", time(measured)),
+        (Some(measured), None) => format!("{} measured{of}", time(measured)),
         (None, model) => shown(kernel, model),
     }
 }

@@ -58,7 +58,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     let told = report.traces.iter().filter(|trace| many || trace.bound_source == "likely" || trace.is_asked());
     told.for_each(|trace| traced(&mut out, trace, width));
     if many {
-        let table = overview(&report.kernels);
+        let table = overview(&report.kernels).without_launches();
         if let Some(gpu) = &table.gpu {
             hanging(&mut out, "", &format!("{} kernels on {gpu}", report.kernels.len()), width);
         }

@@ -42,9 +42,11 @@ impl KernelReport {
             ..Self::from_judged(judged)
         };
         report.missing.retain(|missing| !missing.contains("FLOP") && !missing.contains("metric"));
+        // Those of AMD's profilers and most of nvprof's are of kinds that are not read.
+        let read = if matches!(trace.format, Format::Rocprof | Format::Nvprof) { " that are read" } else { "" };
         report.verdict = Some(match likely {
-            Some((bound, why)) => format!("likely {}-bound ({why}); the file has no counters", bound.word()),
-            None => "none: the file has no counters, and the name tells nothing".into(),
+            Some((bound, why)) => format!("likely {}-bound ({why}); the file has no counters{read}", bound.word()),
+            None => format!("none: the file has no counters{read}, and the name tells nothing"),
         });
         if group.timed > 0 {
             report.total_us = Some(us(group.total));

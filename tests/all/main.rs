@@ -70,6 +70,7 @@ mod tables;
 mod time_laws;
 mod trace_damage;
 mod traces;
+mod trial;
 mod validation;
 mod what_if_files;
 #[cfg(unix)]

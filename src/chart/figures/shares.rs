@@ -55,7 +55,7 @@ pub fn shares_figure(trace: &TraceReport, rows: &[KernelReport]) -> Option<Share
     let devices: Vec<&str> = devices.into_iter().map(String::as_str).collect();
     let how = match measured {
         true => "bounds from the counters of each launch",
-        false => "bounds from length, grid and name: the file has no counters",
+        false => "bounds from length, grid and name, not from counters",
     };
     let caption = Caption {
         title: format!("Where the time goes: {}", trace.file.rsplit(['/', '\\']).next().unwrap_or_default()),

@@ -49,6 +49,8 @@ pub(super) struct Document<'r> {
     in_object: bool,
     told_end: bool,
     told_stray: bool,
+    /// Whether a document has begun, and whether another one behind it.
+    begun: (bool, bool),
     again: u64,
 }
 
@@ -59,7 +61,7 @@ fn space(byte: u8) -> bool {
 impl<'r> Document<'r> {
     pub fn new(source: Source<'r>) -> Self {
         let level = Level::Outside;
-        Self { source, level, in_object: false, told_end: false, told_stray: false, again: 0 }
+        Self { source, level, in_object: false, told_end: false, told_stray: false, begun: (false, false), again: 0 }
     }
 
     /// The file behind it.
@@ -79,6 +81,11 @@ impl<'r> Document<'r> {
             let Some(byte) = self.source.skip(space) else {
                 return self.end();
             };
+            if self.level == Level::Outside && matches!(byte, b'{' | b'[') && self.begins_again() {
+                let offset = self.source.offset();
+                let text = "a second document begins here; its launches are added to those of the first";
+                return Some(Item::Damage(format!("byte {offset}: {text}")));
+            }
             match (self.level, byte) {
                 (Level::Outside, b'{') => {
                     self.bump();
@@ -124,6 +131,13 @@ impl<'r> Document<'r> {
         self.again += length;
         self.source.go_to(position);
         true
+    }
+
+    /// Whether this document is the second; it is told once.
+    fn begins_again(&mut self) -> bool {
+        let second = self.begun == (true, false);
+        self.begun = (true, self.begun.0);
+        second
     }
 
     fn bump(&mut self) {

@@ -6,6 +6,7 @@ use crate::{
     profile::{
         Metric, MetricKey, ObservedKernel, ObservedPipe,
         notation::{DecimalMark, Number, number},
+        plausible::LARGEST,
     },
     units::Bytes,
 };
@@ -46,7 +47,7 @@ impl Means {
 
     /// Puts into a kernel what the metrics say; all of them stand in its list as written.
     pub fn fill(self, kernel: &mut ObservedKernel) {
-        let value = |name: &str| self.values.get(name).copied().filter(|value| *value >= 0.0);
+        let value = |name: &str| self.values.get(name).copied().filter(|value| (0.0..=LARGEST).contains(value));
         let sectors = |name: &str| value(name).map(|count| Bytes(SECTOR * count));
         let bytes = |name: &str| value(name).map(Bytes);
         // Occupancy is a share, most others are percentages.

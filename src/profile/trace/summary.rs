@@ -30,10 +30,9 @@ const MOST_LAUNCHES: u64 = 1 << 40;
 
 impl Collector {
     /// Adds launches as a group of their own, since two rows of a summary are two kernels even where their names are
-    /// cut off to the same text. A total that is negative or no number counts as absent; extremes that are absent are
+    /// cut off to the same text. A total that is negative, no number or longer than 31 years counts as absent; extremes that are absent are
     /// the mean. Gives the kernel, for what else the file tells of it.
     pub fn summary(&mut self, summary: &LaunchSummary<'_>) -> &mut ObservedKernel {
-        let legal = |time: &Seconds| time.get().is_finite() && time.get() >= 0.0;
         let record = LaunchRecord {
             name: summary.name,
             device: summary.device,
@@ -42,13 +41,15 @@ impl Collector {
         };
         let mut group = group(&record);
         group.launches = summary.launches.min(MOST_LAUNCHES);
-        if let Some(total) = summary.total.filter(legal).filter(|_| summary.launches > 0) {
+        let [total, shortest, longest] =
+            [summary.total, summary.shortest, summary.longest].map(|time| time.and_then(|time| self.duration(time)));
+        if let Some(total) = total.filter(|_| summary.launches > 0) {
             let mean = total / summary.launches as f64;
             group.timed = group.launches;
             group.total = total;
             // One that the mean contradicts is not believed.
-            group.shortest = summary.shortest.filter(legal).filter(|least| *least <= mean).unwrap_or(mean);
-            group.longest = summary.longest.filter(legal).filter(|most| *most >= mean).unwrap_or(mean);
+            group.shortest = shortest.filter(|least| *least <= mean).unwrap_or(mean);
+            group.longest = longest.filter(|most| *most >= mean).unwrap_or(mean);
         }
         self.groups.push(group);
         let last = self.groups.len() - 1;
@@ -57,9 +58,7 @@ impl Collector {
 
     /// Adds `count` copies or fills that took `total` together.
     pub fn transfers_in_total(&mut self, name: &str, count: u64, total: Seconds, bytes: Option<Bytes>) {
-        if !(total.get().is_finite() && total.get() >= 0.0) {
-            return;
-        }
+        let Some(total) = self.duration(total) else { return };
         self.add_transfers(name, count, total, bytes);
     }
 }
