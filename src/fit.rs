@@ -79,8 +79,8 @@ pub struct Wish<'a> {
     pub most: u64,
 }
 
-/// Degrees of tensor parallelism that are tried.
-const DEGREES: [u64; 5] = [1, 2, 4, 8, 16];
+/// Most GPUs that are tried.
+pub const MOST_GPUS: u64 = 1024;
 
 /// The fewest GPUs of a kind on which the network fits and meets the target, or on which it fits where it cannot meet it;
 /// `step_on` is the step on a GPU for one degree of parallelism.
@@ -98,13 +98,15 @@ pub fn offer(
     let capacity = gpu.memory.dram.capacity.ok_or_else(|| refused("its file states no memory size".into()))?;
     let most = if gpu.mig.is_some() { 1 } else { wish.most };
     let mut best: Option<Offer> = None;
-    let mut last = "no number of GPUs is allowed".to_owned();
-    for count in DEGREES.into_iter().filter(|count| *count <= most) {
+    let mut last = String::new();
+    for count in 1..=most.min(MOST_GPUS) {
         let memory = Inference { tensor: count, ..wish.memory };
         let need = match memory.anatomy(Subject::Network(wish.network)) {
             Ok(anatomy) => anatomy.total(),
             Err(error) => {
-                last = error.to_string();
+                if last.is_empty() {
+                    last = error.to_string();
+                }
                 continue;
             }
         };
@@ -115,10 +117,7 @@ pub fn offer(
         }
         let found = match wish.network.timed(gpu, &step_on(gpu, count)) {
             Ok(found) => found,
-            Err(TimedError::Step(error @ StepError::Degree { .. })) => {
-                last = error.to_string();
-                continue;
-            }
+            Err(TimedError::Step(StepError::Degree { .. })) => continue,
             Err(error) => return Err(refused(error.to_string())),
         };
         let time = found.device;

@@ -13,9 +13,8 @@ use super::{
     world,
 };
 use crate::{
-    fit::{Offer, Prices, Refused, Slices, Target, Wish, offer, slices, smallest_first, with_slices},
+    fit::{MOST_GPUS, Offer, Prices, Refused, Slices, Target, Wish, offer, slices, smallest_first, with_slices},
     gpu::{Catalog, Gpu},
-    memory::{Cache, Inference, Width},
     network::{Network, Phase, Step},
     units::{Bytes, Seconds, counted, significant},
 };
@@ -107,6 +106,9 @@ pub fn run(args: Args) -> Result<u8> {
     let gpus = args.gpus(&catalog)?;
     let prices = args.prices()?;
     let quiet = args.output.quiet;
+    if prices.all().is_empty() {
+        bail!("--prices: the table has no row; its columns are gpu and usd_per_gpu_hour");
+    }
     for price in prices.unknown(&catalog) {
         world::note(quiet, &format!("note: no GPU is called `{}` (in the prices)", price.gpu));
     }
@@ -114,12 +116,10 @@ pub fn run(args: Args) -> Result<u8> {
     let first = gpus.first().context("there is no GPU to try")?;
     let (step, _) = args.own.step(&network, first, args.phase())?;
     network.operations(&step)?;
-    let weights = args.own.chooses_weights().then_some(Width { name: "own", bytes: step.weight_bytes });
-    let cache = Cache { width: args.own.kv_dtype, ..Cache::default() };
-    let memory = Inference { weights, cache, batch: step.batch, sequence: step.tokens, ..Inference::default() };
+    let memory = args.own.held(&step);
     let target = Target { latency: args.max_latency.map(|t| t.get()), throughput: args.min_throughput };
-    if args.most == 0 {
-        bail!("--most 0: a network needs at least 1 GPU");
+    if !(1..=MOST_GPUS).contains(&args.most) {
+        bail!("--most {}: write a number of GPUs from 1 to {MOST_GPUS}", args.most);
     }
     let wish = Wish { network: &network, memory, target, most: args.most };
     // A step that one GPU had is had by all: what differs is the unit of quantised weights.
@@ -213,7 +213,8 @@ impl Args {
         };
         let mut out = table.titled(head, self.output.format)?;
         if text {
-            out = format!("{head}\n{}\n\n{out}{}", answer(offers), LEGEND);
+            let wrap = |text: &str| textwrap::fill(text, world::width());
+            out = format!("{}\n{}\n\n{out}{}\n", wrap(head), wrap(&answer(offers)), wrap(LEGEND));
             if offers.len() > rows {
                 out += &format!("{} more fit: --format csv has all\n", offers.len() - rows);
             }
@@ -248,6 +249,7 @@ impl Args {
                 slices.batched.map_or(Cell::Absent, number),
                 Cell::Fixed(100.0 * slices.cost(), 1),
                 if slices.shared_fits { "yes" } else { "no" }.into(),
+                if slices.one.meets { "yes" } else { "no" }.into(),
             ]
         };
         let table = Table {
@@ -263,36 +265,36 @@ impl Args {
                 ("batch\ntok/s", "tokens_per_s_one_batch"),
                 ("cost %", "isolation_cost_pct"),
                 ("turns\nfit", "copies_fit_whole_gpu"),
+                ("meets", "meets_target"),
             ],
             rows: found.iter().map(row).collect(),
         };
         let mut out = table.titled(head, self.output.format)?;
         if self.output.format == Format::Text {
-            out = format!("{head}\nSlices of {}\n\n{out}{SLICES}", whole.name);
+            let wrap = |text: &str| textwrap::fill(text, world::width());
+            out = format!("{}\nSlices of {}\n\n{out}{}\n", wrap(head), whole.name, wrap(SLICES));
         }
         self.output.emit(&out)?;
         refused.iter().for_each(|why| world::note(self.output.quiet, &format!("note: left out: {why}")));
-        Ok(EXIT_OK)
+        Ok(if found.iter().any(|slices| slices.one.meets) { EXIT_OK } else { EXIT_CHECK })
     }
 }
 
 /// What the columns mean.
-const LEGEND: &str = "\
-step: time of one step, device alone; $/h: the cheapest known offer, for all GPUs
-of the row, dated (gpus/prices.csv); $/M tok.: at full use, which nobody has.
-";
-const SLICES: &str = "\
-fit: slices that go together, each with the network and its batch; all: their
-tokens/s; turns: as many processes in turn on the whole GPU; batch: one process
-with all their sequences; cost: what the slices make less than turns.
-";
+const LEGEND: &str = "step: time of one step, device alone; $/h: the cheapest known offer, for all GPUs of the row, dated \
+    (gpus/prices.csv); $/M tok.: at full use, which nobody has.";
+const SLICES: &str = "fit: slices that go together, each with the network and its batch; all: their tokens/s; turns: as many \
+    processes in turn on the whole GPU; batch: one process with all their sequences; cost: what the slices make less than turns.";
 
 /// The sentence above the table.
 fn answer(offers: &[Offer]) -> String {
     let Some(first) = offers.first() else { return String::new() };
     let price = first.price.as_ref().map_or("no price known".to_owned(), |price| {
         let hour = first.per_hour().unwrap_or(0.0);
-        format!("{} USD per hour ({}, {})", significant(hour, 4), price.provider, price.date)
+        let from: Vec<&str> =
+            [price.provider.as_str(), &price.date].into_iter().filter(|part| !part.is_empty()).collect();
+        let from = if from.is_empty() { String::new() } else { format!(" ({})", from.join(", ")) };
+        format!("{} USD per hour{from}", significant(hour, 4))
     });
     let what = format!("{} x {}, {}", first.count, first.name, price);
     if first.meets {

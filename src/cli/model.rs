@@ -17,11 +17,11 @@ use crate::{
         figures::{network_roofline, network_shares},
     },
     gpu::{DataType, Gpu, Pipe},
-    memory::Width,
+    memory::{Cache, Inference, Parallel, Request, Subject, Training, Width},
     network::{self, Network, Phase, Recompute, Step},
     op::{gemm::Precision, rowwise::bytes},
     report::{NetworkReport, network_csv, network_json, network_markdown, network_text},
-    units::Seconds,
+    units::{Bytes, Seconds, decimal},
 };
 
 /// The forms of the answer.
@@ -54,7 +54,7 @@ pub struct Selection {
     #[arg(long, value_name = "none|selective|full", default_value = "none")]
     recompute: Recompute,
     /// Time between two launches of the host, such as 5us, where there are no CUDA graphs; with graphs launches cost nothing more
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = between_launches)]
     launch: Option<Seconds>,
     #[command(flatten)]
     gpu: GpuArgs,
@@ -90,6 +90,13 @@ pub struct StepArgs {
     unfused: bool,
 }
 
+/// A time between two launches: hosts take microseconds.
+fn between_launches(text: &str) -> Result<Seconds, String> {
+    let time: Seconds = text.parse().map_err(|error| format!("{error}"))?;
+    let plausible = (0.0..=1.0).contains(&time.get());
+    if plausible { Ok(time) } else { Err("write a time from 0 to 1 s, such as 5us".into()) }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PhaseArg {
     /// Whole prompts, and the first new token of each
@@ -118,10 +125,35 @@ impl StepArgs {
         self.dtype.is_some() || self.products.is_some() || self.weight_bits.is_some()
     }
 
+    /// What serving the step holds.
+    pub fn held(&self, step: &Step) -> Inference {
+        Inference {
+            weights: self.chooses_weights().then_some(Width { name: "own", bytes: step.weight_bytes }),
+            cache: Cache { width: self.kv_dtype, ..Cache::default() },
+            batch: step.batch,
+            sequence: step.tokens,
+            tensor: step.tensor_parallel,
+            ..Inference::default()
+        }
+    }
+
     /// The step on one GPU, and what had to be decided for it.
     pub fn step(&self, network: &Network, gpu: &Gpu, phase: Phase) -> Result<(Step, Vec<String>)> {
         let mut notes = network.notes.clone();
-        let data = self.dtype.or(network.stored.filter(|stored| bytes(*stored) > 1.0)).unwrap_or(DataType::Bf16);
+        if let Some(narrow) = self.dtype.filter(|data| bytes(*data) < 2.0 || *data == DataType::Int32) {
+            let name = narrow.name();
+            bail!(
+                "--dtype {name}: activations have 16 bits or more; --products {name} or --weight-bits 8 narrows weights"
+            );
+        }
+        let stored = network.stored.filter(|stored| bytes(*stored) > 1.0).unwrap_or(DataType::Bf16);
+        let has = |data: &DataType| Precision::new(gpu, *data, false).is_ok();
+        // Without a unit for the stored type the widest of 16 bits that there is, else 32.
+        let usual = [stored, DataType::Fp16, DataType::Fp32].into_iter().find(has).unwrap_or(stored);
+        if self.dtype.is_none() && usual != stored {
+            notes.push(format!("{} has no {} products: {} instead", gpu.name, stored.name(), usual.name()));
+        }
+        let data = self.dtype.unwrap_or(usual);
         let mut products = data;
         let (mut weights, mut experts) = (bytes(data), bytes(data));
         if let Some(quantised) = network.quantised.as_ref().filter(|_| !self.chooses_weights()) {
@@ -140,9 +172,11 @@ impl StepArgs {
             (products, weights, experts) = (wanted, bytes(wanted), bytes(wanted));
         }
         if let Some(bits) = self.weight_bits {
-            if !(1.0..=64.0).contains(&bits) {
+            let most = 8.0 * bytes(data);
+            if !(1.0..=most).contains(&bits) {
                 bail!(
-                    "--weight-bits {bits}: write the bits of a weight with its share of the scale, such as 8 or 4.25"
+                    "--weight-bits {bits}: write the bits of a weight with its share of the scale, from 1 to {most} of {}, such as 4.25",
+                    data.name()
                 );
             }
             (weights, experts) = (bits / 8.0, bits / 8.0);
@@ -165,6 +199,28 @@ impl StepArgs {
 }
 
 impl Selection {
+    /// That the GPU cannot hold what the step needs.
+    fn too_large(&self, network: &Network, gpu: &Gpu, step: &Step) -> Option<String> {
+        let parallel = Parallel { tensor: step.tensor_parallel, ..Parallel::default() };
+        let request = match step.phase {
+            Phase::Train => Request::Training(Training {
+                parallel,
+                recompute: step.recompute,
+                batch: step.batch,
+                sequence: step.tokens,
+                flash: step.fused,
+                ..Training::default()
+            }),
+            Phase::Prefill | Phase::Decode => Request::Inference(self.own.held(step)),
+        };
+        let fit = request.anatomy(Subject::Network(network)).ok()?.fit(gpu.memory.dram.capacity?);
+        let gib = |bytes: Bytes| decimal(bytes.get() / f64::from(1 << 30), 1);
+        (!fit.fits()).then(|| {
+            let (need, has) = (gib(fit.need), gib(fit.capacity));
+            format!("it does not fit: {need} GiB are needed on each GPU of {has} GiB (`wavecast memory` says of what)")
+        })
+    }
+
     /// The step with its times, on its GPU, whose pipe multiplies.
     pub fn run(&self) -> Result<(Gpu, NetworkReport, Pipe)> {
         let catalog = self.gpu.folder.catalog()?;
@@ -181,7 +237,16 @@ impl Selection {
         let (step, mut notes) = self.own.step(&network, &gpu, phase)?;
         let step = Step { tensor_parallel: self.tp, recompute: self.recompute, ..step };
         notes.splice(0..0, assumed);
+        if gpu.mig.is_some() && self.tp > 1 {
+            bail!("--tp {}: slices of MIG do not reach each other; take whole GPUs", self.tp);
+        }
         let found = network.timed(&gpu, &step)?;
+        notes.extend(self.too_large(&network, &gpu, &step));
+        if self.tp > 8 {
+            notes.push(
+                "all GPUs of a group are taken to have the link of one node, which ends at 8 on most machines".into(),
+            );
+        }
         let report = NetworkReport::new(&network, &gpu, &found, self.launch.map(|time| time.get()), &notes);
         let pipe = Precision::new(&gpu, step.products, false)?.pipe;
         Ok((gpu, report, pipe))

@@ -264,10 +264,10 @@ pub(super) fn quantised(keys: &Keys) -> Result<Option<Quantised>, NetworkError> 
         }
         "mxfp4" => Storage { bytes_per_weight: 0.5 + 1.0 / 32.0, data: DataType::Fp4 },
         "gptq" | "awq" => {
-            let bits = number("bits")
-                .or(number("w_bit"))
-                .filter(|bits| [2.0, 3.0, 4.0, 8.0].contains(bits))
-                .ok_or_else(wrong)?;
+            let bits =
+                number("bits").or(number("w_bit")).filter(|bits| [2.0, 3.0, 4.0, 8.0].contains(bits)).ok_or_else(
+                    || keys.wrong("quantization_config", "`bits` of 2, 3, 4 or 8 is wanted for gptq and awq"),
+                )?;
             let group = number("group_size").or(number("q_group_size")).unwrap_or(128.0);
             let scales = if group > 0.0 { (16.0 + bits) / group } else { 0.0 };
             // Weights are unpacked to 16 bits before the product.

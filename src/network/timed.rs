@@ -193,7 +193,8 @@ impl<'a> Models<'a> {
     }
 
     fn product(&self, op: &Op, shape: gemm::Shape, weights: bool) -> Timed {
-        let planner = if weights { &self.weights } else { &self.plain };
+        // The head keeps the type of the activations, as checkpoints with narrow layers do.
+        let planner = if weights && op.part != "head" { &self.weights } else { &self.plain };
         // The weights of other layers have passed since; what the layer before wrote is in L2 as far as it fits.
         let plan = planner.plan(shape, Reuse::ColdWeights);
         let (low, high) = gemm::band(self.gpu, planner.precision(), shape, Seconds(plan.time));
@@ -224,7 +225,7 @@ impl<'a> Models<'a> {
         let Some(model) = &self.experts else {
             return Ok(self.rough(op, op.flop(), 0.0, "no model of its own: arithmetic and traffic"));
         };
-        let loads = moe::Loads::new(shape, &moe::Routing::Balanced)?;
+        let loads = moe::Loads::new(shape, &moe::Routing::Counts(expected_loads(shape)))?;
         let found = model.estimate(shape, &loads);
         // Its weights are of the products' type; stored narrower, they take less time where DRAM decides.
         let weights = 3.0 * loads.active() as f64 * (shape.hidden * shape.inter) as f64;
@@ -258,6 +259,14 @@ impl<'a> Models<'a> {
         let (low, high) = (time * ROUGH.0, time * ROUGH.1);
         Timed { op: *op, time, low, high, bound, flop, bytes, kernels: 1, unmeasured: Some(why) }
     }
+}
+
+/// Tokens of each expert, evenly among as many experts as tokens that choose at random meet on average: E (1 - (1 - k / E)^T).
+fn expected_loads(shape: &moe::Shape) -> Vec<u64> {
+    let missed = libm::pow(1.0 - shape.top_k as f64 / shape.experts as f64, shape.tokens as f64);
+    let met = ((shape.experts as f64 * (1.0 - missed)).round() as u64).clamp(shape.top_k, shape.experts);
+    let (each, rest) = (shape.tokens * shape.top_k / met, shape.tokens * shape.top_k % met);
+    (0..shape.experts).map(|expert| if expert < met { each + u64::from(expert < rest) } else { 0 }).collect()
 }
 
 fn estimated(op: &Op, found: &Estimate, kernels: u64) -> Timed {

@@ -64,6 +64,9 @@ fn targets_decide_the_order_and_the_number_of_gpus() {
     for row in fast.iter().filter(|row| row["meets_target"] == "yes") {
         assert!(number(row, "time_ms") <= 20.0, "{row}");
     }
+    // Any number of GPUs that divides the heads, not powers of two alone.
+    let six = rows(&place, &["gpt3-175b", "--most", "7", "--gpu", "h100-sxm5-80gb"]);
+    assert_eq!(gpus(&six, "h100-sxm5-80gb"), 6.0);
     // Nothing meets it: what holds the network is still shown, with exit code 1.
     place.run(&[&["fit"], &words[..], &["--max-latency", "1us"]].concat()).code(1);
     let cheap = rows(&place, &["llama-3.1-8b", "--by", "cost"]);
@@ -107,7 +110,7 @@ fn prices_of_ones_own_and_what_is_refused() {
     place.file("bad.csv", "gpu,usd_per_gpu_hour\nL4,free\n");
     place.file("zero.csv", "gpu,usd_per_gpu_hour\nL4,0\n");
     place.file("other.csv", "a,b\n1,2\n");
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 10] = [
         (&["llama-3.1-8b", "--prices", "bad.csv"], &["`bad.csv`", "line 2", "free"]),
         (&["llama-3.1-8b", "--prices", "zero.csv"], &["line 2", "L4"]),
         (&["llama-3.1-8b", "--prices", "other.csv"], &["`other.csv`", "usd_per_gpu_hour"]),
@@ -117,6 +120,7 @@ fn prices_of_ones_own_and_what_is_refused() {
         (&["llama-3.1-8b", "--seq", "1000000"], &["1000000 tokens", "131072"]),
         (&["llama-3.1-8b", "--set", "sm.count=1"], &["--set needs --gpu"]),
         (&["bert-base"], &["encoder"]),
+        (&["llama-3.1-8b", "--most", "1000000"], &["--most 1000000", "1 to 1024"]),
     ];
     for (words, says) in cases {
         place.refused(&[&["fit"], words].concat(), says);

@@ -11,9 +11,11 @@ use crate::{
 /// What the time of a step is made of, in the caption.
 fn assumptions(report: &NetworkReport) -> Vec<&str> {
     let mut said = vec!["estimates; equal layers together"];
-    if report.host_us.is_none() {
-        said.push("launches hidden by CUDA graphs");
-    }
+    said.push(match report.host_us {
+        None => "launches hidden by CUDA graphs",
+        Some(host) if host > report.device_us => "the device's time alone: the host that launches takes longer",
+        Some(_) => "launches hidden behind the device",
+    });
     said
 }
 

@@ -10,17 +10,14 @@ use super::super::{
 };
 use crate::{
     gpu::{DataType, Gpu},
-    op::gemm::{Product, Request, product, quantisation},
+    op::gemm::{Precision, Product, Request, product, quantisation},
     units::significant,
 };
 
 /// What the columns of the text mean.
-const LEGEND: &str = "\
-speed-up: predicted, against the first row; peaks: the ratio of the dense or sparse
-peaks, which short, thin or memory-bound products do not reach; narrowed: the
-speed-up with the pass that narrows 16-bit activations before the product;
-measured: whether such products were, so that low and high are their spread.
-";
+const LEGEND: &str = "gain: speed-up predicted against the first row; peaks: the ratio of the dense or sparse peaks, which short, \
+    thin or memory-bound products do not reach; narrowed: the gain with the pass that narrows 16-bit activations before the \
+    product; measured: whether such products were, so that low and high are their spread.";
 
 /// A type with its answer.
 struct Typed {
@@ -59,12 +56,12 @@ pub fn run(request: &Request, operation: &OperationArgs) -> Result<u8> {
         ("time us", "time_us"),
         ("low", "low_us"),
         ("high", "high_us"),
-        ("speed-\nup", "speedup"),
+        ("gain", "speedup"),
         ("peaks", "peak_ratio"),
-        ("narrow-\ned", "speedup_with_quantisation"),
+        ("narrowed", "speedup_with_quantisation"),
         ("bound", "bound"),
         ("tile", "tile"),
-        ("meas-\nured", "measured"),
+        ("measured", "measured"),
     ];
     let format = operation.report.output.format;
     let text_form = format == super::super::args::Format::Text;
@@ -78,11 +75,13 @@ pub fn run(request: &Request, operation: &OperationArgs) -> Result<u8> {
         rows: rows.into_iter().map(kept).collect(),
     };
     let shape = request.shape;
-    let title = format!("{} x {} x {} in every type", shape.m, shape.n, shape.k);
+    let what = if request.groups.is_empty() { "" } else { "grouped, rows up to " };
+    let batch = if shape.batch > 1 { format!("{} x ", shape.batch) } else { String::new() };
+    let title = format!("{batch}{what}{} x {} x {} in every type", shape.m, shape.n, shape.k);
     let mut text = table.titled(&title, format)?;
     if text_form {
         let on = gpus.first().filter(|_| !several).map_or(String::new(), |gpu| format!(" on {}", gpu.name));
-        text = format!("{title}{on}\n{text}{LEGEND}");
+        text = format!("{title}{on}\n{text}{}\n", textwrap::fill(LEGEND, world::width()));
     }
     operation.report.output.emit(&text)?;
     Ok(EXIT_OK)
