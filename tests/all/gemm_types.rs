@@ -70,6 +70,8 @@ fn tables_are_laws_to_themselves() {
         number(row(&rows, "fp8"), "speedup")
     };
     assert!(speedup("1") < speedup("8192") && speedup("8192") <= 2.0);
+    // A GPU without BF16 is compared with a type that it has.
+    assert_eq!(self::rows(&place, &["64", "64", "64", "--gpu", "t4"])[0]["type"], "fp16");
     place.refused(&["gemm", "64", "64", "64", "--types", "--gpu", "epyc-9654"], &["CPU"]);
     place.refused(&["gemm", "64", "64", "64", "--types", "--quantise"], &["--types", "--quantise"]);
 }

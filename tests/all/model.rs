@@ -122,11 +122,28 @@ fn narrow_weights_are_less_to_read() {
     let four = Step { weight_bytes: 0.53, ..step(Phase::Decode, 1, 1024) };
     let four = timed("llama-3.1-8b", "h100-sxm5-80gb", &four);
     let products = |found: &TimedStep| {
-        let all = found.ops.iter().filter(|op| matches!(op.op.what, What::Product { .. }));
+        let layers = found.ops.iter().filter(|op| op.op.part != "head");
+        let all = layers.filter(|op| matches!(op.op.what, What::Product { .. }));
         all.map(|op| op.bytes * op.op.count as f64).sum::<f64>()
     };
     assert!((products(&four) / products(&plain) - 0.265).abs() < 0.005);
     assert!(four.device.0 < 0.6 * plain.device.0, "{} {}", four.device.0, plain.device.0);
+}
+
+/// 16 tokens that choose 8 of 128 experts at random meet 82 of them on average; the head stays in 16 bits.
+#[test]
+fn experts_that_nobody_meets_are_not_read() {
+    let found = timed("qwen3-30b-a3b", "h100-sxm5-80gb", &step(Phase::Decode, 16, 2048));
+    let experts = found.ops.iter().find(|op| op.op.part == "experts").unwrap();
+    let met = (128.0 * (1.0 - (120.0_f64 / 128.0).powi(16))).round();
+    let weights = met * 3.0 * 2048.0 * 768.0 * 2.0;
+    assert!(weights <= experts.bytes && experts.bytes < 1.02 * weights, "{} {weights}", experts.bytes);
+    let head = |asked: &Step| {
+        let found = timed("llama-3.1-8b", "h100-sxm5-80gb", asked);
+        found.ops.iter().find(|op| op.op.part == "head").unwrap().bytes
+    };
+    let plain = step(Phase::Decode, 1, 2048);
+    assert_eq!(head(&plain), head(&Step { weight_bytes: 0.5, ..plain }));
 }
 
 /// Half of the cache's bytes: at a long context half of attention's time, no less than its arithmetic.
@@ -275,7 +292,7 @@ fn every_form_says_the_same() {
 #[test]
 fn what_no_network_does_is_refused() {
     let place = Place::new();
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 17] = [
         (&["nonsuch-7b"], &["`nonsuch-7b` is neither a file nor a built-in network", "llama-2-7b"]),
         (&["absent.json"], &["absent.json"]),
         (&["llama-2-7b", "--seq", "5000"], &["5000 tokens are more than the 4096"]),
@@ -288,6 +305,9 @@ fn what_no_network_does_is_refused() {
         (&["llama-2-7b", "--products", "fp8", "--gpu", "a100-sxm4-80gb"], &["A100", "FP8"]),
         (&["llama-2-7b", "--weight-bits", "0.1"], &["--weight-bits 0.1"]),
         (&["llama-2-7b", "--recompute", "full"], &["--phase train"]),
+        (&["llama-2-7b", "--launch", "1e300s"], &["from 0 to 1 s"]),
+        (&["llama-2-7b", "--dtype", "fp8"], &["--dtype fp8", "--products fp8"]),
+        (&["llama-2-7b", "--tp", "2", "--gpu", "h100-sxm5-80gb:3g.40gb"], &["--tp 2", "MIG"]),
         (&["llama-2-7b", "--gpu", "epyc-9654"], &["CPU"]),
         (&["llama-2-7b", "--format", "html"], &["html"]),
     ];
@@ -296,6 +316,14 @@ fn what_no_network_does_is_refused() {
     }
     place.file("c.json", "{\"model_type\": \"llama\"}");
     place.refused(&["model", "c.json"], &["`c.json`", "`hidden_size` is missing"]);
+}
+
+#[test]
+fn a_network_that_does_not_fit_is_said() {
+    let place = Place::new();
+    let note = |words: &[&str]| place.out(&[&["model", "llama-3.1-8b"], words].concat()).contains("it does not fit");
+    assert!(note(&["--gpu", "h100-sxm5-80gb:1g.10gb"]) && note(&["--phase", "train", "--gpu", "h100-sxm5-80gb"]));
+    assert!(!note(&["--gpu", "h100-sxm5-80gb"]) && !note(&["--gpu", "l4", "--weight-bits", "8"]));
 }
 
 /// The configurations are read, and every family has all steps that it can have.

@@ -36,13 +36,20 @@ pub fn run(request: &Request, operation: &OperationArgs) -> Result<u8> {
     assumed.iter().for_each(|text| world::note(quiet, &format!("assumed: {text}")));
     let mut rows = Vec::new();
     for gpu in &gpus {
-        let first = typed(gpu, request).context("the product is refused")?;
+        // Without a unit for the type the table begins with one that there is.
+        let usual = [request.input, DataType::Fp16, DataType::Fp32];
+        let has = |input: &DataType| Precision::new(gpu, *input, request.sparse).is_ok();
+        let input = usual.into_iter().find(has).unwrap_or(request.input);
+        if input != request.input && !gpu.is_cpu() {
+            let (name, missing) = (&gpu.name, request.input.name());
+            world::note(quiet, &format!("note: {name} has no {missing} products: against {}", input.name()));
+        }
+        let first = typed(gpu, &Request { input, ..request.clone() }).context("the product is refused")?;
         let variants = DataType::ALL.into_iter().flat_map(|input| [(input, false), (input, true)]);
-        let others =
-            variants.filter(|variant| *variant != (request.input, request.sparse)).filter_map(|(input, sparse)| {
-                // What the GPU has no unit for is no row.
-                typed(gpu, &Request { input, sparse, ..request.clone() }).ok()
-            });
+        let others = variants.filter(|variant| *variant != (input, request.sparse)).filter_map(|(input, sparse)| {
+            // What the GPU has no unit for is no row.
+            typed(gpu, &Request { input, sparse, ..request.clone() }).ok()
+        });
         let mut others: Vec<Typed> = others.collect();
         others.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
         let base = (first.seconds(), first.peak);
