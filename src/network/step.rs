@@ -189,7 +189,7 @@ pub enum Pass {
 /// What an operation is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum What {
-    /// `batch` products C[m,n] = A[m,k] B[k,n].
+    /// `batch` products of an m x k and a k x n matrix.
     Product {
         /// Products of this shape in one kernel.
         batch: u64,
