@@ -18,6 +18,7 @@ mod page;
 mod palette;
 #[cfg(feature = "png")]
 mod png;
+mod race;
 mod roofline;
 mod shares;
 mod side_by_side;
@@ -37,6 +38,7 @@ pub use font::{FONT_BOLD, FONT_REGULAR};
 pub use lengths::{LengthLine, Lengths};
 pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
+pub use race::{Race, RaceSample};
 pub use roofline::{Bound, ComputeRoof, MeasuredRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
 pub use shares::{KernelShare, Share, ShareBar, Shares};
 pub use side_by_side::{KernelBars, SideBySide, TimeBar};

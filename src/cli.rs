@@ -12,6 +12,7 @@ mod compare;
 mod compiled;
 mod completions;
 mod conv;
+mod crossover;
 mod gemm;
 mod gpus;
 mod input;
@@ -93,6 +94,8 @@ enum Command {
     Simulate(Box<simulate::Args>),
     /// A whole network by its Hugging Face configuration: a prompt, a new token or a training iteration, layer by layer
     Model(Box<model::Args>),
+    /// The same operation on a CPU and on a GPU, copies included: the size from which the GPU wins
+    Crossover(Box<crossover::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -160,6 +163,7 @@ pub fn main() -> ExitCode {
         Command::Pool(args) => pool::run(*args),
         Command::Simulate(args) => simulate::run(*args),
         Command::Model(args) => model::run(*args),
+        Command::Crossover(args) => crossover::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -34,6 +34,8 @@ pub mod profile;
 pub mod ceilings;
 pub mod network;
 
+pub mod crossover;
+
 pub mod scenario;
 pub mod simulation;
 

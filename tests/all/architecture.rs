@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Modules in reading order; each uses only those before it.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "units",
     "gpu",
     "occupancy",
@@ -20,6 +20,7 @@ const ORDER: [&str; 22] = [
     "op",
     "profile",
     "network",
+    "crossover",
     "ceilings",
     "scenario",
     "simulation",
