@@ -46,7 +46,8 @@ pub struct Request {
     pub reuse: u64,
     /// What the data travel over.
     pub link: Link,
-    /// Whether the CPU finds its operands in DRAM instead of in its caches, as far as they fit.
+    /// Whether operands are in DRAM before each call, instead of in the caches of the CPU and, where a call before has left them
+    /// on the GPU, in its L2, as far as they fit.
     pub cold: bool,
 }
 

@@ -37,6 +37,8 @@ pub struct Race {
     pub samples: Vec<RaceSample>,
     /// The size from which the GPU wins; marked where there is one.
     pub crossing: Option<u64>,
+    /// Other sizes at which the winner changes; they have hollow marks.
+    pub changes: Vec<u64>,
 }
 
 /// Height of the panel, and the pixels left, right of and below it.
@@ -138,16 +140,16 @@ impl Race {
         }
         let cpu = palette.memory;
         let lines = [
-            Line { name: "CPU", ink: cpu, dash: None, mark: Mark::Square, hollow: false, of: |s| s.cpu_us[1] },
-            Line { name: "GPU", ink: palette.math, dash: None, mark: Mark::Circle, hollow: false, of: |s| s.gpu_us[1] },
             Line {
-                name: "of it copies",
+                name: "its copies",
                 ink: palette.math,
                 dash: Some("7 4"),
                 mark: Mark::Circle,
                 hollow: true,
                 of: |s| s.transfer_us,
             },
+            Line { name: "CPU", ink: cpu, dash: None, mark: Mark::Square, hollow: false, of: |s| s.cpu_us[1] },
+            Line { name: "GPU", ink: palette.math, dash: None, mark: Mark::Circle, hollow: false, of: |s| s.gpu_us[1] },
         ];
         let floor = y.range().0 * 0.999;
         for (index, line) in lines.iter().enumerate() {
@@ -156,7 +158,9 @@ impl Race {
             canvas.path(&points, Stroke { ink: line.ink, width: 2, dash: line.dash });
             around.lines.extend(points.windows(2).map(|w| (w[0], w[1]) as Segment));
             let Some(end) = points.last() else { continue };
-            for at in marks(&points, index) {
+            // The copies end where the GPU does, if they are all of it.
+            let last = (!line.hollow).then_some(*end);
+            for at in marks(&points, index).into_iter().chain(last) {
                 canvas.mark(at, line.mark, line.ink, line.hollow);
                 around.markers.push(Rect::around(at, 12.0, 12.0));
             }
@@ -166,6 +170,11 @@ impl Race {
                 style: Type::new(12.0, palette.ink).halo(),
                 rings: ALL_RINGS,
             });
+        }
+        for s in samples.iter().filter(|s| self.changes.contains(&s.size) && self.crossing != Some(s.size)) {
+            let at = at(s, s.gpu_us[1]);
+            canvas.mark(at, Mark::Diamond, palette.ink, true);
+            around.markers.push(Rect::around(at, 14.0, 14.0));
         }
         if let Some(s) = now {
             let at = at(s, s.gpu_us[1]);
@@ -180,7 +189,7 @@ impl Race {
     }
 }
 
-/// Places of markers along a line, so many pixels apart, other ones on each line; its end has one.
+/// Places of markers along a line, so many pixels apart, other ones on each line, none near its end.
 fn marks(points: &[Point], index: usize) -> Vec<Point> {
     let (Some(first), Some(end)) = (points.first(), points.last()) else { return Vec::new() };
     let mut next = first.0 + (index % 3) as f64 * APART / 3.0;
@@ -191,6 +200,5 @@ fn marks(points: &[Point], index: usize) -> Vec<Point> {
             next = at.0 + APART;
         }
     }
-    found.push(*end);
     found
 }

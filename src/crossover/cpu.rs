@@ -98,7 +98,7 @@ const L2: f64 = 1024.0 * 1024.0;
 const BLOCK_ROWS: f64 = 8.0;
 /// Columns of such a block at most; those of matrix units are no wider.
 const BLOCK_COLUMNS: f64 = 32.0;
-/// Elements below which no further core is worth a share of an element-wise call.
+/// Elements that a core takes at once of an element-wise call: a few vectors.
 const CHUNK: f64 = 64.0;
 /// Share of the peak that is left without fused multiply-adds.
 const UNFUSED: f64 = 0.5;
@@ -224,15 +224,18 @@ impl Cpu {
         let peak = clock * boost * rate;
         match work.math {
             Math::Product(m, n, k) => {
-                let columns = (rate / 2.0).min(BLOCK_COLUMNS).max(1.0);
-                let rows = m.min(BLOCK_ROWS);
-                let blocks = libm::ceil(m / rows) * libm::ceil(n / columns);
-                // Cores take whole blocks.
-                libm::ceil(blocks / cores) * 2.0 * rows * columns * k / (peak * luck.product)
+                let columns = (rate / 2.0).min(BLOCK_COLUMNS).max(2.0);
+                let vector = columns / 2.0;
+                let blocks = libm::ceil(m / BLOCK_ROWS) * libm::ceil(n / columns);
+                // Cores take whole blocks; the last columns fill a vector, the last rows stand alone.
+                let outputs =
+                    (m * libm::ceil(n / vector) * vector).min(libm::ceil(blocks / cores) * BLOCK_ROWS * columns);
+                2.0 * outputs * k / (peak * luck.product)
             }
             Math::Elements { flop, special, elements } => {
-                let used = cores.min(libm::ceil(elements / CHUNK));
-                (flop + special * luck.special) / (peak * UNFUSED * luck.single * used)
+                // Cores take whole chunks.
+                let share = (libm::ceil(libm::ceil(elements / CHUNK) / cores) * CHUNK).min(elements) / elements;
+                (flop + special * luck.special) * share / (peak * UNFUSED * luck.single)
             }
         }
     }

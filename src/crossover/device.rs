@@ -8,7 +8,7 @@ use crate::{
     op::{
         gemm::{self, Planner, Precision, PrecisionError, Reuse},
         rowwise::{
-            self,
+            self, Operation,
             link::{Direction, LinkCopy, copy, copy_over},
         },
     },
@@ -137,19 +137,21 @@ impl Device {
         })
     }
 
-    /// The kernel alone: estimate, low and high. Its operands have just come over the link, so none is in L2.
+    /// The kernel alone: estimate, low and high. What has just come over the link is not in L2; what a call before has used
+    /// is there as far as it fits, as in the caches of the CPU.
     fn kernel(&self, request: &Request, n: u64) -> Result<(f64, f64, f64), CrossoverError> {
+        let warm = !request.cold && (request.place == Place::Resident || request.reuse > 1);
         let none = || CrossoverError::Range { low: n, high: n };
         match &self.kernel {
             Kernel::Product(planner) => {
                 let shape = request.family.shape(n)?.ok_or_else(none)?;
-                let time = Seconds(planner.plan(shape, Reuse::Cold).time);
+                let time = Seconds(planner.plan(shape, if warm { Reuse::Warm } else { Reuse::Cold }).time);
                 let (low, high) = gemm::band(&self.gpu, planner.precision(), shape, time);
                 Ok((time.get(), low.get().min(time.get()), high.get().max(time.get())))
             }
             Kernel::Rows(model) => {
                 let operation = request.family.operation(n, request.data)?.ok_or_else(none)?;
-                let found = model.estimate(&operation);
+                let found = model.estimate(&Operation { warm, ..operation });
                 Ok((found.time, found.low, found.high))
             }
         }

@@ -44,8 +44,8 @@ pub struct Crossover {
 }
 
 /// Sizes that are all asked, and sizes for each doubling beyond.
-const EVERY: u64 = 256;
-const PER_DOUBLING: u32 = 64;
+const EVERY: u64 = 1024;
+const PER_DOUBLING: u32 = 128;
 /// Longest size.
 const LONGEST: u64 = 1 << 40;
 
@@ -88,7 +88,7 @@ impl Model {
         sizes.into_iter().map(|n| self.at(n)).collect()
     }
 
-    /// From which size of a range the GPU wins. Every size up to the 256th and 64 for each doubling beyond are asked; changes
+    /// From which size of a range the GPU wins. Every size up to the 1,024th and 128 for each doubling beyond are asked; changes
     /// between two of them are bisected.
     ///
     /// # Errors

@@ -12,18 +12,20 @@ impl Crossover {
         let (low, high) = (grouped(self.range.0), grouped(self.range.1));
         match (self.from, self.early, self.late) {
             (From::Never, From::Never, _) => {
-                format!("never up to n = {high}: the CPU wins even where the bands favour the GPU most")
+                format!("the GPU never wins up to n = {high}, not even where the bands favour it most")
             }
             (From::Never, early, _) => {
                 format!(
-                    "never up to n = {high} by the estimates; at the favourable end of the bands {}",
+                    "the GPU never wins up to n = {high} by the estimates; at the favourable end of the bands {}",
                     gpu_from(early)
                 )
             }
-            (From::Always, _, From::Always) => format!("always from n = {low} up, whatever of the bands holds"),
+            (From::Always, _, From::Always) => {
+                format!("the GPU always wins from n = {low} up, whatever of the bands holds")
+            }
             (From::Always, _, late) => {
                 format!(
-                    "always from n = {low} up by the estimates; at the unfavourable end of the bands {}",
+                    "the GPU always wins from n = {low} up by the estimates; at the unfavourable end of the bands {}",
                     gpu_from(late)
                 )
             }
@@ -33,7 +35,7 @@ impl Crossover {
                     From::Size(n) => grouped(n),
                     From::Never => format!("none up to {high}"),
                 };
-                format!("from n = {} on the GPU wins; by the bands from {} to {}", grouped(n), end(early), end(late))
+                format!("the GPU wins from n = {} on; by the bands from {} to {}", grouped(n), end(early), end(late))
             }
         }
     }
@@ -57,12 +59,12 @@ impl Crossover {
     }
 }
 
-/// "the GPU wins from 120 on".
+/// "it wins from 120 on".
 fn gpu_from(from: From) -> String {
     match from {
-        From::Always => "the GPU always wins".into(),
-        From::Size(n) => format!("the GPU wins from {} on", grouped(n)),
-        From::Never => "the GPU never does".into(),
+        From::Always => "it always wins".into(),
+        From::Size(n) => format!("it wins from {} on", grouped(n)),
+        From::Never => "it never does".into(),
     }
 }
 
@@ -79,11 +81,13 @@ pub(super) fn why(model: &Model, at: &Sample, from: From, resident: Option<From>
     };
     let shared = model.request().reuse > 1 && model.request().place != Place::Resident;
     let copies = if shared { "this call's share of the copies" } else { "the copies" };
+    let linear = !matches!(model.request().family, super::Family::Gemm { .. }) && at.cpu.level == "DRAM";
+    let alike = if linear { ", and both grow with n" } else { "" };
     if from == From::Never && gpu.transfer > at.cpu.time {
         let times = significant(gpu.transfer / at.cpu.time, 2);
         let take = if shared { "takes" } else { "take" };
         return format!(
-            "{copies} over {link} alone {take} {times} times as long as the whole call on the CPU at n = {n}{without}"
+            "{copies} over {link} alone {take} {times} times as long as the whole call on the CPU at n = {n}{alike}{without}"
         );
     }
     let parts = [

@@ -9,6 +9,8 @@ use crate::{
 
 /// Sizes that are drawn.
 const SIZES: u32 = 160;
+/// Changes of the winner that are marked.
+const MARKED: usize = 20;
 
 /// Both times with their bands over the range of an answer, the transfer, and the size from which the GPU wins.
 ///
@@ -21,10 +23,14 @@ pub fn crossover_figure(cpu: &Gpu, gpu: &Gpu, model: &Model, found: &Crossover) 
         From::Size(n) => Some(n),
         From::Always | From::Never => None,
     };
-    if let Some(n) = crossing.filter(|n| samples.iter().all(|sample| sample.n != *n)) {
-        samples.push(model.at(n)?);
-        samples.sort_by_key(|sample| sample.n);
+    let changes: Vec<u64> = found.crossings.iter().map(|crossing| crossing.n).take(MARKED).collect();
+    for n in changes.iter().copied().chain(crossing) {
+        if let Err(place) = samples.binary_search_by_key(&n, |sample| sample.n) {
+            samples.insert(place, model.at(n)?);
+        }
     }
+    let others =
+        if changes.iter().any(|n| Some(*n) != crossing) { ". Hollow marks: other changes of the winner" } else { "" };
     let title = format!("{}, {}: CPU or GPU", request.family.name(), request.data.name());
     let place = match request.place {
         Place::Host => "data on the host",
@@ -35,8 +41,7 @@ pub fn crossover_figure(cpu: &Gpu, gpu: &Gpu, model: &Model, found: &Crossover) 
     let place = if request.reuse > 1 && request.place != Place::Resident { &reuse } else { place };
     let mut caption = caption(&title, gpu, &[place, "rates of the CPU set by hand"]);
     caption.gpu = format!("{}; {}", cpu.name, gpu.name);
-    let changes = cpu.changes.iter().map(|change| format!("what-if, CPU: {change}"));
-    caption.assumptions.extend(changes);
+    caption.assumptions.extend(cpu.changes.iter().map(|change| format!("what-if, CPU: {change}")));
     let sample = |s: &Sample| RaceSample {
         size: s.n,
         cpu_us: [s.cpu.low, s.cpu.time, s.cpu.high].map(|t| t * 1e6),
@@ -45,15 +50,10 @@ pub fn crossover_figure(cpu: &Gpu, gpu: &Gpu, model: &Model, found: &Crossover) 
     };
     Ok(Race {
         caption,
-        subtitle: format!("The GPU wins {}", subtitle(found)),
+        subtitle: found.sentence().replacen("the", "The", 1) + others,
         over: "n".into(),
         samples: samples.iter().map(sample).collect(),
         crossing,
+        changes,
     })
-}
-
-fn subtitle(found: &Crossover) -> String {
-    let sentence = found.sentence();
-    // "from n = 400 on the GPU wins; by the bands ..." already names the winner.
-    sentence.replacen(" the GPU wins;", ";", 1)
 }
