@@ -51,6 +51,9 @@ const BAND: f64 = 0.16;
 /// Pixels between two markers of a line.
 const APART: f64 = 90.0;
 
+/// Low, estimate and high of a sample.
+type BandOf = fn(&RaceSample) -> [f64; 3];
+
 /// A line of the figure.
 struct Line {
     name: &'static str,
@@ -111,8 +114,7 @@ impl Race {
         x.draw_below(&mut canvas, plot, &self.over);
         y.draw_left(&mut canvas, plot, "Time");
         let at = |s: &RaceSample, us: f64| (x.place(s.size as f64), y.place(us).clamp(plot.y0, plot.y1));
-        let bands: [(Rgb, fn(&RaceSample) -> [f64; 3]); 2] =
-            [(palette.memory, |s| s.cpu_us), (palette.math, |s| s.gpu_us)];
+        let bands: [(Rgb, BandOf); 2] = [(palette.memory, |s| s.cpu_us), (palette.math, |s| s.gpu_us)];
         for (ink, of) in bands {
             let upper = samples.iter().map(|s| at(s, of(s)[2]));
             let lower = samples.iter().rev().map(|s| at(s, of(s)[0]));

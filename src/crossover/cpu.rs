@@ -224,7 +224,7 @@ impl Cpu {
         let peak = clock * boost * rate;
         match work.math {
             Math::Product(m, n, k) => {
-                let columns = (rate / 2.0).min(BLOCK_COLUMNS).max(2.0);
+                let columns = (rate / 2.0).clamp(2.0, BLOCK_COLUMNS);
                 let vector = columns / 2.0;
                 let blocks = libm::ceil(m / BLOCK_ROWS) * libm::ceil(n / columns);
                 // Cores take whole blocks; the last columns fill a vector, the last rows stand alone.
