@@ -98,8 +98,6 @@ const L2: f64 = 1024.0 * 1024.0;
 const BLOCK_ROWS: f64 = 8.0;
 /// Columns of such a block at most; those of matrix units are no wider.
 const BLOCK_COLUMNS: f64 = 32.0;
-/// Elements that a core takes at once of an element-wise call: a few vectors.
-const CHUNK: f64 = 64.0;
 /// Share of the peak that is left without fused multiply-adds.
 const UNFUSED: f64 = 0.5;
 
@@ -232,10 +230,8 @@ impl Cpu {
                     (m * libm::ceil(n / vector) * vector).min(libm::ceil(blocks / cores) * BLOCK_ROWS * columns);
                 2.0 * outputs * k / (peak * luck.product)
             }
-            Math::Elements { flop, special, elements } => {
-                // Cores take whole chunks.
-                let share = (libm::ceil(libm::ceil(elements / CHUNK) / cores) * CHUNK).min(elements) / elements;
-                (flop + special * luck.special) * share / (peak * UNFUSED * luck.single)
+            Math::Elements { flop, special } => {
+                (flop + special * luck.special) / (peak * UNFUSED * luck.single * cores)
             }
         }
     }

@@ -62,8 +62,8 @@ pub(super) struct Work {
 pub(super) enum Math {
     /// A product of so many rows, columns and inner elements, in fused multiply-adds.
     Product(f64, f64, f64),
-    /// Operations and special functions on single elements, of so many elements.
-    Elements { flop: f64, special: f64, elements: f64 },
+    /// Operations and special functions on single elements.
+    Elements { flop: f64, special: f64 },
 }
 
 /// Operations per element of a softmax besides its exponential: maximum, difference, sum, product.
@@ -149,8 +149,7 @@ impl Family {
         };
         let (read, written) = operation.traffic();
         let elements = operation.elements();
-        let elementwise =
-            |flop, special| Math::Elements { flop: flop * elements, special: special * elements, elements };
+        let elementwise = |flop, special| Math::Elements { flop: flop * elements, special: special * elements };
         let plain = Work {
             read,
             written,

@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use wavecast::{
     crossover::{CrossoverError, Family, From, Link, Model, Place as Data, Request, Sample, Sequential},
     gpu::{DataType, Gpu},
-    op::gemm::{self, Reuse, Shape, product},
+    op::{
+        gemm::{self, Reuse, Shape, product},
+        rowwise::{self, Operation},
+    },
     units::BytesPerSecond,
 };
 
@@ -79,6 +82,40 @@ fn a_cpu_by_hand() {
     let (l1, l2, l3) = (92.16e9 * 96.0, 46.08e9 * 96.0, 24e9 * 96.0);
     let parts = [3.0 / l1, 93.0 / l2, 288.0 / l3, 384.0 / (0.8 * 460.8e9)];
     near(twice.time, parts.iter().map(|t| t * mib).sum::<f64>() + 50e-9 + 0.8e-6 * (1.0 + 96_f64.log2()));
+}
+
+#[test]
+fn rows_are_read_again_and_axpy_takes_its_own_place() {
+    let start = 50e-9 + 0.8e-6 * (1.0 + 96_f64.log2());
+    // Rows of 4 KiB come from DRAM once and twice more from L1: 92.2 GB/s per core.
+    let softmax = Request { cold: true, ..plain(Family::Softmax { rows: None, cols: Some(1024) }) };
+    let rows = at("epyc-9654", "h100-sxm5-80gb", &softmax, 100_000).cpu;
+    near(rows.time, 8.192e8 / (0.8 * 460.8e9) + 8.192e8 / (92.16e9 * 96.0) + start);
+    // 360 MB of x and y fit into 384 MiB of L3, x, y and a sum do not.
+    let axpy = at("epyc-9654", "h100-sxm5-80gb", &plain(Family::axpy().unwrap()), 45_000_000).cpu;
+    let add = at("epyc-9654", "h100-sxm5-80gb", &plain(elementwise("add")), 45_000_000).cpu;
+    let math = |flop: f64| flop * 45e6 / (96.0 * 2.4e9 * 32.0 * 0.5 * 0.4);
+    let worst = 200e-9 + 3e-6 * (1.0 + 96_f64.log2());
+    near(axpy.high, 16.0 * 45e6 / (5.0 * 2.4e9 * 96.0) + math(2.0) + worst);
+    near(add.high, 16.0 * 45e6 / (0.6 * 460.8e9) + math(1.0) + worst);
+}
+
+#[test]
+fn caches_of_the_gpu_hold_what_a_call_before_has_used() {
+    let model = rowwise::Model::new(&gpu("h100-sxm5-80gb")).unwrap();
+    let operation = Operation::elementwise("triad".parse().unwrap(), 1, 1_000_000, DataType::Fp32).unwrap();
+    let kernel = |warm| model.estimate(&Operation { warm, ..operation }).time;
+    assert!(kernel(true) < 0.8 * kernel(false));
+    let axpy = plain(Family::axpy().unwrap());
+    for (place, reuse, cold, warm) in [
+        (Data::Host, 1, false, false),
+        (Data::Host, 2, false, true),
+        (Data::Resident, 1, false, true),
+        (Data::Resident, 2, true, false),
+    ] {
+        let request = Request { place, reuse, cold, ..axpy.clone() };
+        near(at("epyc-9654", "h100-sxm5-80gb", &request, 1_000_000).gpu.kernel, kernel(warm));
+    }
 }
 
 #[test]
@@ -289,7 +326,8 @@ proptest! {
     }
 
     #[test]
-    fn a_sequential_share_bounds_the_whole(share in 0.0..=1.0_f64, part in 1e-3..1e6_f64) {
+    fn a_sequential_share_bounds_the_whole(share in 0.0..=1.0_f64, exponent in -3.0..6.0_f64) {
+        let part = 10_f64.powf(exponent);
         let sequential = Sequential::new(share).unwrap();
         let whole = sequential.whole(part);
         prop_assert!(whole <= sequential.limit() * (1.0 + 1e-12));
