@@ -152,11 +152,8 @@ fn saxpy_from_the_host_never_pays_and_products_do() {
             assert!(found.why.contains("alone take") && found.why.contains("both grow with n"), "{}", found.why);
             assert!(matches!(found.resident, Some(From::Size(_))), "{cpu} {device}");
         }
-        for device in ["h100-sxm5-80gb"] {
-            let cube = model(cpu, device, &plain(CUBE)).crossover((1, 65536)).unwrap();
-            let From::Size(n) = cube.from else { panic!("{cpu} {device}: {:?}", cube.from) };
-            assert!((200..4000).contains(&n), "{cpu} {device}: {n}");
-        }
+        let cube = model(cpu, "h100-sxm5-80gb", &plain(CUBE)).crossover((1, 65536)).unwrap();
+        assert!(matches!(cube.from, From::Size(200..4000)), "{cpu}: {:?}", cube.from);
     }
 }
 
@@ -184,7 +181,6 @@ fn the_winner_changes_where_it_says() {
     let winners: Vec<bool> = found.crossings.iter().map(|crossing| crossing.gpu).collect();
     assert_eq!(winners, [true, false, true]);
     assert!(found.changes().unwrap().starts_with("the winner changes 3 times: GPU from "));
-    // A range that begins where the GPU is ahead.
     let always = model("epyc-9654", "h100-sxm5-80gb", &plain(CUBE)).crossover((8192, 65536)).unwrap();
     assert_eq!((always.from, always.late), (From::Always, From::Always));
     assert!(always.crossings.is_empty() && always.changes().is_none());
@@ -333,7 +329,6 @@ proptest! {
         prop_assert!(whole <= sequential.limit() * (1.0 + 1e-12));
         prop_assert!(whole <= part.max(1.0) * (1.0 + 1e-12) && whole >= part.min(1.0) * (1.0 - 1e-12));
         prop_assert!(sequential.whole(part * 2.0) >= whole * (1.0 - 1e-12));
-        // A GPU that wins with the part wins with the whole.
         prop_assert!(share > 0.999_999 || (part > 1.0) == (whole > 1.0) || (part - 1.0).abs() < 1e-6);
     }
 }

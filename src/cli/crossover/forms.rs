@@ -223,7 +223,7 @@ impl Compared {
             .collect();
         let value = json!({
             "schema": 1,
-            "wavecast": env!("CARGO_PKG_VERSION"),
+            "version": env!("CARGO_PKG_VERSION"),
             "operation": request.family.name(),
             "dtype": request.data.name(),
             "cpu": { "id": self.cpu.id, "name": self.cpu.name, "changes": self.cpu.changes },
