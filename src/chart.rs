@@ -19,6 +19,7 @@ mod page;
 mod palette;
 #[cfg(feature = "png")]
 mod png;
+mod race;
 mod roofline;
 mod shares;
 mod side_by_side;
@@ -39,6 +40,7 @@ pub use lengths::{LengthLine, Lengths};
 pub use memory::{MemoryBar, MemoryBars, MemoryRun, MemorySteps};
 pub use occupancy::{OccupancyPanels, Panel};
 pub use palette::Theme;
+pub use race::{Race, RaceSample};
 pub use roofline::{Bound, ComputeRoof, MeasuredRoof, MemoryRoof, PointKind, Roofline, RooflinePoint};
 pub use shares::{KernelShare, Share, ShareBar, Shares};
 pub use side_by_side::{KernelBars, SideBySide, TimeBar};

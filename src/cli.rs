@@ -12,6 +12,7 @@ mod compare;
 mod compiled;
 mod completions;
 mod conv;
+mod crossover;
 mod fit;
 mod gemm;
 mod gpus;
@@ -99,6 +100,8 @@ enum Command {
     Memory(Box<memory::Args>),
     /// The smallest GPU or MIG slice on which a network fits and is fast enough, with prices
     Fit(Box<fit::Args>),
+    /// The same operation on a CPU and on a GPU, copies included: the size from which the GPU wins
+    Crossover(Box<crossover::Args>),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -168,6 +171,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(*args),
         Command::Model(args) => model::run(*args),
         Command::Fit(args) => fit::run(*args),
+        Command::Crossover(args) => crossover::run(*args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

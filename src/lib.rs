@@ -36,6 +36,7 @@ pub mod network;
 
 pub mod memory;
 
+pub mod crossover;
 pub mod fit;
 
 pub mod scenario;

@@ -63,7 +63,7 @@ fn usable(s: &&BandwidthSample) -> bool {
 }
 
 /// The powers of ten around positive values.
-fn decades(values: impl Iterator<Item = f64> + Clone) -> (i32, i32) {
+pub(super) fn decades(values: impl Iterator<Item = f64> + Clone) -> (i32, i32) {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max));
     if !(low.is_finite() && high > 0.0) {
         return (0, 1);

@@ -2,6 +2,7 @@
 
 mod bandwidth;
 mod ceilings;
+mod crossover;
 mod lengths;
 mod longest;
 mod memory;
@@ -13,6 +14,7 @@ mod validation;
 
 pub use bandwidth::{BandwidthFigureError, elementwise_figure, rowwise_figure};
 pub use ceilings::with_ceilings;
+pub use crossover::crossover_figure;
 pub use lengths::attention_figure;
 pub use memory::{memory_figure, step_figure};
 pub use network::{network_roofline, network_shares};

@@ -1,6 +1,7 @@
 //! `chart KIND`: any chart by itself, as SVG, PNG or the data behind it.
 
 mod attention;
+mod crossover;
 mod gemm;
 mod memory;
 mod model;
@@ -80,6 +81,8 @@ enum Shaped {
     Model(Box<model::Args>),
     /// What a GPU holds to train or serve a network, part by part; with --step over one step of training
     Memory(Box<memory::Args>),
+    /// An operation on a CPU and on a GPU over its size: both times, the copies, the size from which the GPU wins
+    Crossover(Box<crossover::Args>),
     /// A simulation block by block: SMs over time, the tail, the critical block, what is used
     Timeline(Box<TimelineArgs>),
 }
@@ -137,6 +140,7 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Rowwise(own)) => &own.drawing,
         Some(Shaped::Model(own)) => &own.drawing,
         Some(Shaped::Memory(own)) => &own.drawing,
+        Some(Shaped::Crossover(own)) => &own.drawing,
         Some(Shaped::Timeline(own)) => &own.drawing,
         None => &args.drawing,
     };
@@ -152,6 +156,7 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Rowwise(own)), _) => rowwise::rows(own, theme)?,
         (Some(Shaped::Model(own)), _) => model::drawn(own, theme)?,
         (Some(Shaped::Memory(own)), _) => memory::drawn(own, theme)?,
+        (Some(Shaped::Crossover(own)), _) => crossover::drawn(own, theme)?,
         (Some(Shaped::Timeline(own)), _) => timeline_figure(&own.selection.run_one()?).draw(theme),
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),

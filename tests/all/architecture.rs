@@ -7,9 +7,9 @@ use std::{
 
 /// Modules in reading order; each uses only those before it.
 #[rustfmt::skip]
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "units", "gpu", "occupancy", "kernel", "launch", "schedule", "roofline", "time", "verdict", "analysis",
-    "op", "profile", "network", "ceilings", "memory", "fit", "scenario", "simulation", "validate",
+    "op", "profile", "network", "ceilings", "memory", "fit", "crossover", "scenario", "simulation", "validate",
     "calibrate", "report", "chart", "cli", "main",
 ];
 

@@ -20,6 +20,7 @@ mod console;
 mod conv;
 mod conv_measured;
 mod cookbook;
+mod crossover;
 mod fit;
 mod gemm;
 mod gemm_charts;

@@ -115,8 +115,23 @@ pub fn copy(gpu: &Gpu, bytes: f64, direction: Direction) -> Result<LinkCopy, Lin
         }
         (None, None) => return Err(LinkError::Unknown { gpu: gpu.name.clone(), direction: direction.word() }),
     };
+    Ok(timed(link, rate, share, bytes))
+}
+
+/// A copy of so many bytes over a link of `rate` bytes per second in one direction, which packets leave as much of as NVLink's.
+///
+/// # Errors
+/// Nothing is to be copied, or more than any memory.
+pub fn copy_over(link: &str, rate: f64, bytes: f64) -> Result<LinkCopy, LinkError> {
+    if !(1.0..=(1_u64 << 60) as f64).contains(&bytes) {
+        return Err(LinkError::Bytes { bytes });
+    }
+    Ok(timed(link.to_owned(), rate, NVLINK, bytes))
+}
+
+fn timed(link: String, rate: f64, share: f64, bytes: f64) -> LinkCopy {
     let time = START + bytes / (rate * share);
-    Ok(LinkCopy { link, rate, start: START, time, low: START + bytes / rate, high: time * SLOWER })
+    LinkCopy { link, rate, start: START, time, low: START + bytes / rate, high: time * SLOWER }
 }
 
 /// Bytes per second of one direction of "Gen4 x16".
