@@ -3,6 +3,7 @@
 //! Blue is math, vermilion is memory: a point has the colour of the roof that bounds it, and a shape of its own.
 
 mod domain;
+mod leaders;
 mod measured;
 mod points;
 mod roofs;

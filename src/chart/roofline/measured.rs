@@ -27,10 +27,9 @@ impl MeasuredRoof {
         format!("{} measured", self.printed)
     }
 
-    /// The name of its slope, and shorter ones for where there is little room.
-    pub(super) fn names(&self) -> [String; 3] {
-        let Self { label, printed, .. } = self;
-        [format!("{label} {}", self.value()), format!("{label} {printed}"), label.clone()]
+    /// What stands at a slope.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.label, self.value())
     }
 }
 

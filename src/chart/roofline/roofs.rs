@@ -1,6 +1,10 @@
 //! Roofs and their names: slopes named along the line, flat roofs in the right margin.
 
-use super::{MeasuredRoof, Roofline, measured, positive};
+use super::{
+    MeasuredRoof, Roofline,
+    leaders::{led_name, meet},
+    measured, positive,
+};
 use crate::chart::axis::Axis;
 use crate::chart::canvas::{Canvas, Stroke, Type, text_boxes};
 use crate::chart::font::elide;
@@ -14,6 +18,10 @@ const FLAT: &str = "7 4";
 const NEAR: f64 = 60.0;
 /// Side of a marker, which they never touch, in pixels.
 const MARK: f64 = 15.0;
+/// By so many pixels the boxes of a name along a slope reach beyond its letters, each way.
+const LEAN: f64 = 2.5;
+/// Pixels from the middle of a name to its slope.
+const OFF: f64 = 11.0;
 
 /// The plot with its axes; rates are divided by `unit` (FLOP per second) before they are placed.
 #[derive(Clone, Copy, Debug)]
@@ -101,11 +109,11 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
             let (ink, width) = if index == 0 { (palette.memory, 3) } else { (palette.soft(palette.memory, 0.6), 2) };
             canvas.line(ramp.0, ramp.1, Stroke::new(ink, width));
             lines.push(ramp);
-            ramps.push((vec![memory.label.clone()], ramp, index == 0));
+            ramps.push((memory.label.clone(), ramp, index == 0));
         }
     }
     let measured = measured::draw(chart, scene, top, canvas, &mut lines);
-    ramps.extend(measured.slopes.into_iter().map(|(roof, ramp)| (roof.names().to_vec(), ramp, false)));
+    ramps.extend(measured.slopes.into_iter().map(|(roof, ramp)| (roof.name(), ramp, false)));
     flats.extend(measured.flats.into_iter().map(|(roof, y)| Flat {
         label: &roof.label,
         rate: roof.rate,
@@ -117,9 +125,15 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, canvas: &mut Canvas) -> Vec<
     ridge(chart, scene, canvas, &mut lines);
     let drawn = chart.points.iter().filter(|p| p.drawable());
     let marks: Vec<Point> = drawn.map(|p| scene.at(p.intensity, p.flops_per_second)).collect();
-    for (names, ramp, first) in ramps {
-        // A shorter name where the full one finds no place.
-        names.iter().any(|name| ramp_name(canvas, scene.plot, name, ramp, first, &lines, &marks));
+    // Measured slopes lie close to those of the datasheet: only a name right above its line, with nothing between, can be
+    // told from that of a neighbour.
+    let close = !chart.measured.is_empty();
+    for (name, ramp, first) in ramps {
+        let along = Along { strong: first, above_alone: close };
+        let named = ramp_name(canvas, scene.plot, &name, ramp, along, &lines, &marks);
+        if close && !named {
+            led_name(canvas, scene.plot, (&name, first), ramp, &mut lines, &marks);
+        }
     }
     lines
 }
@@ -195,6 +209,15 @@ fn ridge(chart: &Roofline, scene: &Scene, canvas: &mut Canvas, lines: &mut Vec<S
     canvas.text((left, scene.plot.y1 - 11.0), &text, style);
 }
 
+/// How a name stands along its slope.
+#[derive(Clone, Copy)]
+struct Along {
+    /// In bold.
+    strong: bool,
+    /// Above the line and over no other, or not at all.
+    above_alone: bool,
+}
+
 /// Names a slope along its line: the place among some above and below it that hides least, low ones first. False where
 /// every place would touch another name.
 fn ramp_name(
@@ -202,7 +225,7 @@ fn ramp_name(
     plot: Rect,
     label: &str,
     ramp: Segment,
-    strong: bool,
+    Along { strong, above_alone }: Along,
     lines: &[Segment],
     marks: &[Point],
 ) -> bool {
@@ -218,23 +241,29 @@ fn ramp_name(
     let mut best: Option<(f64, Point)> = None;
     for step in 0..24 {
         let along = 12.0 + f64::from(step) * (long - width - 24.0).max(0.0) / 23.0;
-        for (side, dislike) in [(-11.0, 0.0), (11.0, 4.0)] {
+        for (side, dislike) in [(-OFF, 0.0), (OFF, 4.0)] {
             // Above the slope is to its left: the normal (uy, -ux) turned against y down.
             let at = (ramp.0.0 + ux * along - uy * side, ramp.0.1 + uy * along + ux * side);
             let boxes = text_boxes(at, &text, style);
             let sum = |f: &dyn Fn(&Rect) -> f64| boxes.iter().map(f).sum::<f64>();
             let on_marks =
                 |side: f64, b: &Rect| marks.iter().map(|m| Rect::around(*m, side, side).overlap(b)).sum::<f64>();
+            let crossed = sum(&|b| lines.iter().filter(|l| **l != ramp).map(|l| b.crossed(*l)).sum());
+            // The upright boxes of a turned text are wider than it is across.
+            let lean = |b: &Rect| Rect::new(b.x0 + LEAN, b.y0 + LEAN, b.x1 - LEAN, b.y1 - LEAN);
+            // From a piece of the name straight to its slope.
+            let down = |b: &Rect| (b.center(), (b.center().0 - uy * OFF, b.center().1 + ux * OFF));
+            let over = |b: &Rect| lines.iter().any(|l| *l != ramp && (lean(b).crossed(*l) > 0.0 || meet(*l, down(b))));
+            if above_alone && (side > 0.0 || boxes.iter().any(over)) {
+                continue;
+            }
             let collisions = sum(&|b| texts.iter().map(|t| t.overlap(b)).sum())
                 + sum(&|b| b.outside(&plot))
                 + sum(&|b| on_marks(MARK, b));
             if collisions > 0.0 {
                 continue;
             }
-            let cost = dislike
-                + f64::from(step) * 1.5
-                + 0.15 * sum(&|b| on_marks(NEAR, b))
-                + sum(&|b| lines.iter().filter(|l| **l != ramp).map(|l| b.crossed(*l)).sum());
+            let cost = dislike + f64::from(step) * 1.5 + 0.15 * sum(&|b| on_marks(NEAR, b)) + crossed;
             if best.is_none_or(|(least, _)| cost < least - 1e-9) {
                 best = Some((cost, at));
             }

@@ -69,7 +69,7 @@ fn every_measured_roof_is_drawn_and_named() {
     let texts: Vec<String> = chart.canvas(Theme::Light).texts.into_iter().map(|t| t.text).collect();
     let wanted = [
         "measured by rocprofiler-compute (roofline.csv)",
-        "HBMBw 2.9 TB/s",
+        "HBMBw 2.9 TB/s measured",
         "L2Bw 5.6 TB/s measured",
         "MFMABF16Flops",
         "780 TFLOP/s measured",
@@ -86,6 +86,22 @@ fn every_measured_roof_is_drawn_and_named() {
     for roofs in [[("DRAM", 4e8, true), ("GFLOPs", 5e7, false)], [("DRAM", 3.4e17, true), ("GFLOPs", 5e18, false)]] {
         assert_eq!(dashes(&overlaid(roofline(Vec::new()), &roofs)), 3, "{roofs:?}");
     }
+}
+
+#[test]
+fn a_slope_close_below_another_is_named_beside_both() {
+    let chart = overlaid(roofline(Vec::new()), &[("HBMBw", 2.9e12, true), ("slow", 3e11, true)]);
+    let canvas = chart.canvas(Theme::Light);
+    let boxes = |name: &str| canvas.texts.iter().find(|t| t.text == name).map(|t| t.boxes.len());
+    // Along its slope a name has many boxes, at the end of a leader one.
+    assert_eq!(boxes("HBMBw 2.9 TB/s measured"), Some(1));
+    assert!(boxes("slow 300 GB/s measured").is_some_and(|boxes| boxes > 1));
+    // A roof right above that of the datasheet takes the place of its name.
+    let chart = overlaid(roofline(Vec::new()), &[("HBMBw", 3.6e12, true)]);
+    let canvas = chart.canvas(Theme::Light);
+    let boxes = |name: &str| canvas.texts.iter().find(|t| t.text.starts_with(name)).map(|t| t.boxes.len());
+    assert_eq!(boxes("DRAM 3.35 TB/s"), Some(1));
+    assert!(boxes("HBMBw 3.6 TB/s measured").is_some_and(|boxes| boxes > 1));
 }
 
 #[test]
