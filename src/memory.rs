@@ -63,6 +63,27 @@ impl Request {
         }
     }
 
+    /// What was asked in a few words, for captions.
+    pub fn words(&self) -> String {
+        let Parallel { data, tensor, pipeline, sequence, zero, .. } = self.parallel();
+        let degrees = [(data, "data"), (tensor, "tensor"), (pipeline, "pipeline")];
+        let ranks =
+            degrees.into_iter().filter(|(degree, _)| *degree > 1).map(|(degree, of)| format!("{degree} {of} ranks"));
+        let mut words = match self {
+            Self::Training(training) => vec![
+                format!("training, micro-batch {}, {} tokens", training.batch, training.sequence),
+                format!("recipe {}", training.recipe.name),
+            ],
+            Self::Inference(inference) => {
+                vec![format!("inference, batch {}, {} tokens", inference.batch, inference.sequence)]
+            }
+        };
+        words.extend(ranks);
+        words.extend(sequence.then(|| "sequence parallel".to_owned()));
+        words.extend((zero.stage() > 0).then(|| format!("ZeRO-{}", zero.stage())));
+        words.join(", ")
+    }
+
     /// How it is divided among GPUs.
     pub fn parallel(&self) -> Parallel {
         match self {

@@ -328,7 +328,7 @@ pub fn run(args: Args) -> Result<u8> {
         }
     };
     if let Some(path) = &args.chart {
-        let figure = memory_figure(&asked.name, &asked.gpu, &anatomy, &techniques, asked.capacity);
+        let figure = memory_figure((&asked.name, &request.words()), &asked.gpu, &anatomy, &techniques, asked.capacity);
         write_chart(path, &figure.draw(Theme::Light))?;
     }
     let fits = anatomy.fit(asked.capacity).fits();

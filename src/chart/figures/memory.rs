@@ -4,7 +4,7 @@ use super::caption;
 use crate::{
     chart::{MemoryBar, MemoryBars, MemoryRun, MemorySteps},
     gpu::Gpu,
-    memory::{Anatomy, MemoryError, Moment, Part, Phase, Subject, Technique, Training},
+    memory::{Anatomy, MemoryError, Moment, Part, Phase, Request, Subject, Technique, Training},
     units::Bytes,
 };
 
@@ -16,9 +16,9 @@ fn sizes(anatomy: &Anatomy) -> Vec<f64> {
     Part::ALL.map(|part| anatomy.of(part).get()).into()
 }
 
-/// The parts as asked, and with each change alone.
+/// The parts as asked, and with each change alone; `words` say what was asked.
 pub fn memory_figure(
-    network: &str,
+    (network, words): (&str, &str),
     gpu: &Gpu,
     anatomy: &Anatomy,
     techniques: &[Technique],
@@ -28,7 +28,7 @@ pub fn memory_figure(
     let changed =
         techniques.iter().map(|change| MemoryBar { label: change.name.clone(), bytes: sizes(&change.anatomy) });
     MemoryBars {
-        caption: caption(&format!("Memory of {network}"), gpu, &["each change alone", "GiB = 2^30 bytes"]),
+        caption: caption(&format!("Memory of {network}"), gpu, &[words, "each change alone", "GiB = 2^30 bytes"]),
         parts: labels(),
         bars: std::iter::once(asked).chain(changed).collect(),
         capacity: Some(capacity.get()),
@@ -68,7 +68,8 @@ pub fn step_figure(
             _ => runs.push(MemoryRun { label, moments: vec![sizes(moment)] }),
         }
     }
-    let assumptions = ["gradients are kept from step to step", "GiB = 2^30 bytes"];
+    let words = Request::Training(*training).words();
+    let assumptions = [words.as_str(), "gradients are kept from step to step", "GiB = 2^30 bytes"];
     Ok(MemorySteps {
         caption: caption(&format!("Memory of {network} over a step of training"), gpu, &assumptions),
         parts: labels(),

@@ -35,5 +35,5 @@ pub fn drawn(args: &Args, theme: Theme) -> Result<Chart> {
         return Ok(step_figure(&asked.name, &asked.gpu, &training, subject, capacity)?.draw(theme));
     }
     let (anatomy, techniques) = (request.anatomy(subject)?, request.techniques(subject)?);
-    Ok(memory_figure(&asked.name, &asked.gpu, &anatomy, &techniques, capacity).draw(theme))
+    Ok(memory_figure((&asked.name, &request.words()), &asked.gpu, &anatomy, &techniques, capacity).draw(theme))
 }
