@@ -105,3 +105,16 @@ pub(super) fn number(value: f64) -> String {
 pub(super) fn shown(kernel: &KernelReport, value: Option<String>) -> String {
     value.unwrap_or_else(|| if kernel.is_observed() { "not in file".into() } else { "-".into() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::percentage;
+
+    #[test]
+    fn all_of_a_sum_is_100_and_nearly_all_is_not() {
+        let sum: f64 = (0..3).map(|_| 100.0 / 3.0 - 1e-12).sum();
+        assert!(sum < 100.0);
+        assert_eq!([sum, 100.0, 100.0 + 1e-11].map(percentage), ["100"; 3]);
+        assert_eq!([99.999_999, 99.96, 99.94].map(percentage), ["99.9"; 3]);
+    }
+}

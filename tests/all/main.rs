@@ -48,6 +48,7 @@ mod newcomer;
 mod nsys;
 mod nvprof;
 mod occupancy;
+mod odd_files;
 mod page;
 mod place;
 mod predict;
@@ -71,7 +72,6 @@ mod tables;
 mod time_laws;
 mod trace_damage;
 mod traces;
-mod trial;
 mod validation;
 mod what_if_files;
 #[cfg(unix)]

@@ -99,19 +99,6 @@ fn percentages_beyond_meaning_are_left_out() {
 }
 
 #[test]
-fn all_of_a_sum_is_100_percent() {
-    let place = Place::new();
-    // The shares of thirds and of tenths of a microsecond do not add up to 1 in floating point.
-    let names: Vec<String> = (0..60).map(|i| format!("add_{i}")).collect();
-    let times: Vec<String> = (0..60).map(|i| format!("{}", 10.0 + 0.1 * f64::from(i) / 3.0)).collect();
-    let launches: Vec<_> =
-        names.iter().zip(&times).map(|(name, time)| (name.as_str(), "100", time.as_str(), 256, 32)).collect();
-    place.file("t.json", trace(&launches));
-    let out = place.out(&["analyze", "t.json"]);
-    assert!(out.contains("latency 100 %") && !out.contains("99.9 %"), "{out}");
-}
-
-#[test]
 fn a_cpu_is_no_gpu_to_go_to() {
     let place = Place::new();
     place.file("t.json", usual());
