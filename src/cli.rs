@@ -13,6 +13,7 @@ mod compiled;
 mod completions;
 mod conv;
 mod crossover;
+mod filter;
 mod fit;
 mod gemm;
 mod gpus;

@@ -9,7 +9,8 @@ use super::{
     args::{Format, GpuArgs, GpuFolder, OutputArgs, ReportArgs},
     asked::Asked,
     ceilings, compiled,
-    input::{self, Filter, Input, Opening},
+    filter::Filter,
+    input::{self, Input, Opening},
     show::{self, Outcome},
 };
 use crate::report::RowError;

@@ -19,6 +19,7 @@ use super::{
     asked::Asked,
     ceilings,
     compare::{self, DeviceArgs},
+    filter::Filter,
     input::{self, Input},
     show::{Outcome, write_chart},
     simulate, world,
@@ -217,7 +218,7 @@ fn drawn(args: &Args, kind: Kind, theme: Theme) -> Result<Chart> {
 fn observed(args: &Args, found: Input) -> Result<Outcome> {
     let (mut outcome, catalog) = (Outcome::default(), args.gpu.folder.catalog()?);
     let name = args.files.first().map_or("", String::as_str);
-    let (filter, asked) = (input::Filter::default(), Asked::default());
+    let (filter, asked) = (Filter::default(), Asked::default());
     let wanted = (&filter, &asked);
     match found {
         Input::Profile(file) => input::run_profile(name, file, &args.gpu, wanted, &catalog, &mut outcome)?,

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::{
     EXIT_CHECK, EXIT_OK,
     args::{Format, GpuArgs, OutputArgs},
-    input::Filter,
+    filter::Filter,
     table::{Cell, Table},
     world,
 };
