@@ -77,12 +77,14 @@ pub struct Wish<'a> {
     pub target: Target,
     /// Most GPUs that share a layer.
     pub most: u64,
+    /// Whether the number of GPUs with the shortest step is wanted instead of the fewest.
+    pub fastest: bool,
 }
 
 /// Most GPUs that are tried.
 pub const MOST_GPUS: u64 = 1024;
 
-/// The fewest GPUs of a kind on which the network fits and meets the target, or on which it fits where it cannot meet it;
+/// The fewest GPUs of a kind on which the network fits and meets the target, or on which it fits where it cannot meet it, or the fastest;
 /// `step_on` is the step on a GPU for one degree of parallelism.
 ///
 /// # Errors
@@ -127,10 +129,13 @@ pub fn offer(
         let price = prices.cheapest(catalog, gpu).cloned();
         let (gpu_id, name) = (gpu.id.clone(), gpu.name.clone());
         let offer = Offer { gpu: gpu_id, name, count, capacity, need, time, tokens_per_s, price, meets };
-        if meets {
+        if meets && !wish.fastest {
             return Ok(offer);
         }
-        best.get_or_insert(offer);
+        let better = |known: &Offer| wish.fastest && offer.time.0 < known.time.0;
+        if best.as_ref().is_none_or(better) {
+            best = Some(offer);
+        }
     }
     best.ok_or_else(|| refused(last))
 }

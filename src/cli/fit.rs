@@ -62,7 +62,7 @@ enum PhaseArg {
 enum By {
     /// Least memory first
     Size,
-    /// Shortest step first
+    /// Shortest step first, on as many GPUs as make it shortest
     Time,
     /// Least money per token first
     Cost,
@@ -96,7 +96,10 @@ impl Args {
             }
             return Ok(with_slices(catalog, catalog.gpus().filter(|gpu| !gpu.is_cpu()).cloned().collect()));
         }
-        Ok(self.gpu.resolve(catalog)?.0)
+        let mut named = self.gpu.resolve(catalog)?.0;
+        let mut seen = std::collections::BTreeSet::new();
+        named.retain(|gpu| seen.insert(gpu.id.clone()));
+        Ok(named)
     }
 }
 
@@ -121,7 +124,7 @@ pub fn run(args: Args) -> Result<u8> {
     if !(1..=MOST_GPUS).contains(&args.most) {
         bail!("--most {}: write a number of GPUs from 1 to {MOST_GPUS}", args.most);
     }
-    let wish = Wish { network: &network, memory, target, most: args.most };
+    let wish = Wish { network: &network, memory, target, most: args.most, fastest: args.by == By::Time };
     // A step that one GPU had is had by all: what differs is the unit of quantised weights.
     let step_on = |gpu: &Gpu, count: u64| {
         let own = args.own.step(&network, gpu, args.phase()).map_or(step, |(own, _)| own);

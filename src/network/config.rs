@@ -5,7 +5,10 @@ use std::{cell::RefCell, collections::BTreeSet};
 use serde_json::{Map, Value};
 
 use super::{Network, NetworkError, families};
-use crate::gpu::DataType;
+use crate::{
+    gpu::DataType,
+    profile::{ProfileError, decode, repaired_json},
+};
 
 /// Bits of stored weights by the method that the configuration names.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,7 +199,8 @@ impl<'a> Keys<'a> {
         let asked = self.asked.borrow();
         let other = |key: &&String| !asked.contains(*key) && !OTHER.contains(&key.as_str()) && !key.starts_with('_');
         let set = |key: &&String| !matches!(self.map.get(*key), Some(Value::Null | Value::Bool(false)));
-        self.map.keys().filter(other).filter(set).map(|key| format!("`{}{key}`", self.prefix)).collect()
+        let short = |key: &String| key.chars().take(40).collect::<String>();
+        self.map.keys().filter(other).filter(set).map(|key| format!("`{}{}`", self.prefix, short(key))).collect()
     }
 }
 
@@ -206,10 +210,14 @@ impl Network {
     /// # Errors
     /// It is no configuration, of no supported family, or lacks or contradicts what its family needs.
     pub fn read(name: &str, bytes: &[u8]) -> Result<Self, NetworkError> {
-        let value: Value = match serde_json::from_slice(bytes) {
+        let text = decode(bytes).map_err(|error| {
+            let what = if error == ProfileError::Empty { "the file is empty" } else { "the file is binary" };
+            NetworkError::Json(what.into())
+        })?;
+        let value: Value = match serde_json::from_str(&text) {
             Ok(value) => value,
             // Some configurations have infinities, which JSON has not.
-            Err(error) => serde_json::from_str(&crate::profile::repaired_json(bytes))
+            Err(error) => serde_json::from_str(&repaired_json(text.as_bytes()))
                 .map_err(|_| NetworkError::Json(error.to_string()))?,
         };
         let map = value.as_object().ok_or(NetworkError::NoObject)?;
@@ -226,11 +234,22 @@ impl Network {
         network.name = name.into();
         network.check()?;
         let unread = keys.unread();
-        if !unread.is_empty() {
-            network.notes.push(format!("not read: {}", unread.join(", ")));
-        }
+        network.notes.extend(left_out(&unread));
         Ok(network)
     }
+}
+
+/// Keys that are named; of more, how many they are.
+const NAMED: usize = 12;
+
+/// A note on keys that were not read.
+pub(super) fn left_out(keys: &[String]) -> Option<String> {
+    let named = keys.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match keys.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!keys.is_empty()).then(|| format!("not read: {named}{more}"))
 }
 
 /// Type of the weights as stored.

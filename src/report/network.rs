@@ -52,6 +52,8 @@ pub struct NetworkReport {
     pub data: &'static str,
     /// Type of the products with weights.
     pub products: &'static str,
+    /// Bits of a weight of the layers in memory, with its share of a scale.
+    pub weight_bits: f64,
     /// GPUs that share every layer.
     pub tensor_parallel: u64,
     /// Time of the step: the device's, or the host's where it launches more slowly.
@@ -202,6 +204,7 @@ impl NetworkReport {
             tokens: step.tokens,
             data: step.data.name(),
             products: step.products.name(),
+            weight_bits: 8.0 * step.weight_bytes,
             tensor_parallel: step.tensor_parallel,
             time_us: whole * 1e6,
             low_us: low * whole / device * 1e6,

@@ -64,6 +64,11 @@ fn targets_decide_the_order_and_the_number_of_gpus() {
     for row in fast.iter().filter(|row| row["meets_target"] == "yes") {
         assert!(number(row, "time_ms") <= 20.0, "{row}");
     }
+    // By time as many as make the step shortest.
+    let fastest = rows(&place, &[&words[..], &["--by", "time"]].concat());
+    assert!(gpus(&fastest, "h100-sxm5-80gb") > gpus(&plain, "h100-sxm5-80gb"), "{fastest:?}");
+    let times: Vec<f64> = fastest.iter().map(|row| number(row, "time_ms")).collect();
+    assert!(times.is_sorted(), "{times:?}");
     // Any number of GPUs that divides the heads, not powers of two alone.
     let six = rows(&place, &["gpt3-175b", "--most", "7", "--gpu", "h100-sxm5-80gb"]);
     assert_eq!(gpus(&six, "h100-sxm5-80gb"), 6.0);

@@ -101,6 +101,15 @@ fn what_is_left_out_is_said() {
         let network = named(name).unwrap();
         assert!(network.notes.iter().all(|note| !note.contains("not read")), "{name}: {:?}", network.notes);
     }
+    let many: String = (0..30).map(|i| format!(", \"new_{i}\": 1")).collect();
+    let wide = format!(
+        "\u{feff}{{\"model_type\": \"gpt2\", \"n_embd\": 8, \"n_head\": 2, \"n_layer\": 1, \"n_positions\": 4, \"vocab_size\": 16{many}}}"
+    );
+    let utf16: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [wide.as_bytes(), &utf16] {
+        let notes = Network::read("x", bytes).unwrap().notes;
+        assert!(notes[0].contains("`new_0`") && notes[0].ends_with("and 18 more"), "{notes:?}");
+    }
     // Infinities, which JSON has not.
     let text = "{\"model_type\": \"gpt2\", \"n_embd\": 8, \"n_head\": 2, \"n_layer\": 1, \"n_positions\": 4, \"vocab_size\": 16, \"x\": Infinity}";
     assert_eq!(Network::read("x", text.as_bytes()).unwrap().layers.len(), 1);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::network::{
     Feed, Head, Heads, Layer, Mamba, Mixer, Mlp, Network, NetworkError, Norm,
-    config::{Keys, quantised, stored},
+    config::{Keys, left_out, quantised, stored},
 };
 
 use super::{common, decoder, depth, head, heads, width_of_head};
@@ -168,9 +168,6 @@ pub(super) fn with_vision(keys: &Keys) -> Result<Network, NetworkError> {
     }
     keys.value("vision_start_token_id");
     keys.value("vision_end_token_id");
-    let unread = inner.unread();
-    if !unread.is_empty() {
-        network.notes.push(format!("not read: {}", unread.join(", ")));
-    }
+    network.notes.extend(left_out(&inner.unread()));
     Ok(network)
 }

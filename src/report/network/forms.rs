@@ -7,7 +7,11 @@ use super::{
     },
     NetworkReport, OpReport, PartReport,
 };
-use crate::units::{FlopsPerSecond, grouped, significant};
+use crate::{
+    gpu::DataType,
+    op::rowwise::bytes,
+    units::{FlopsPerSecond, grouped, significant},
+};
 
 impl NetworkReport {
     /// The step in one line.
@@ -16,11 +20,14 @@ impl NetworkReport {
             "decode" => format!("{} tokens in the cache", grouped(self.tokens)),
             _ => format!("{} tokens", grouped(self.tokens)),
         };
-        let types = if self.data == self.products {
-            self.data.into()
-        } else {
-            format!("{}, products in {}", self.data, self.products)
+        let products =
+            if self.data == self.products { String::new() } else { format!(", products in {}", self.products) };
+        let plain: Option<DataType> = self.products.parse().ok();
+        let weights = match plain.is_some_and(|plain| 8.0 * bytes(plain) == self.weight_bits) {
+            true => String::new(),
+            false => format!(", weights of {} bits", significant(self.weight_bits, 4)),
         };
+        let types = format!("{}{products}{weights}", self.data);
         let parallel = match self.tensor_parallel {
             1 => String::new(),
             degree => format!(", 1 of {degree} GPUs of a tensor-parallel group"),
