@@ -31,6 +31,7 @@ mod rowwise;
 mod shapes;
 mod show;
 mod simulate;
+mod sweep;
 mod table;
 mod unpack;
 mod validate;
@@ -103,6 +104,10 @@ enum Command {
     Fit(Box<fit::Args>),
     /// The same operation on a CPU and on a GPU, copies included: the size from which the GPU wins
     Crossover(Box<crossover::Args>),
+    /// Parameter spaces: any key over lists and ranges, millions of points to CSV or Parquet; the best, what moves the answer
+    Sweep(Box<sweep::Args>),
+    /// The results of shards of a sweep, checked and joined
+    Merge(sweep::MergeArgs),
     /// One scenario on several GPUs side by side; two profiles before and after
     Compare(Box<compare::Args>),
     /// Any chart by itself, as SVG, PNG or the data behind it
@@ -173,6 +178,8 @@ pub fn main() -> ExitCode {
         Command::Model(args) => model::run(*args),
         Command::Fit(args) => fit::run(*args),
         Command::Crossover(args) => crossover::run(*args),
+        Command::Sweep(args) => sweep::run(*args),
+        Command::Merge(args) => sweep::merge(args),
         Command::Compare(args) => compare::run(*args),
         Command::Chart(args) => chart::run(*args),
         Command::Gpus(args) => gpus::run(args),

@@ -124,8 +124,9 @@ impl Launch {
             let (kernel, value) = (kernel.name, grid_blocks.to_string());
             return Err(LaunchError::Range { kernel, field: "grid", value, rule });
         }
-        let operations = merged(&kernel.operations);
-        Ok(Self { kernel: Kernel { operations, ..kernel }, grid_blocks, occupancy: found })
+        let mut kernel = kernel;
+        merge(&mut kernel.operations);
+        Ok(Self { kernel, grid_blocks, occupancy: found })
     }
 
     /// Threads of the whole grid.
@@ -141,15 +142,18 @@ impl Launch {
 }
 
 /// One entry per pipe: the parts of a pipe's work follow each other, only different pipes run side by side.
-fn merged(operations: &[(Pipe, Flops)]) -> Vec<(Pipe, Flops)> {
-    let mut merged: Vec<(Pipe, Flops)> = Vec::new();
-    for (pipe, flops) in operations {
-        match merged.iter_mut().find(|(other, _)| other == pipe) {
-            Some((_, sum)) => *sum += *flops,
-            None => merged.push((*pipe, *flops)),
+fn merge(operations: &mut Vec<(Pipe, Flops)>) {
+    let mut place = 0;
+    while place < operations.len() {
+        let (pipe, flops) = operations[place];
+        match operations[..place].iter().position(|(other, _)| *other == pipe) {
+            Some(earlier) => {
+                operations[earlier].1 += flops;
+                operations.remove(place);
+            }
+            None => place += 1,
         }
     }
-    merged
 }
 
 fn check_numbers(kernel: &Kernel, grid_blocks: u64) -> Result<(), LaunchError> {

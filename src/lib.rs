@@ -42,6 +42,8 @@ pub mod fit;
 pub mod scenario;
 pub mod simulation;
 
+pub mod sweep;
+
 pub mod validate;
 
 pub mod calibrate;

@@ -1,8 +1,10 @@
 //! The time of a launch: one term per resource, and how they combine. Equations: `docs/model.md`.
 
+mod outline;
 mod terms;
 pub mod tiled;
 
+pub use outline::{Outline, outline};
 pub use terms::{Rates, rates};
 
 use crate::{
@@ -142,43 +144,55 @@ pub struct TimeEstimate {
 impl TimeEstimate {
     /// Time of one resource; zero where it is not used.
     pub fn of(&self, resource: Resource) -> Seconds {
-        self.terms.iter().find(|t| t.resource == resource).map_or(Seconds::ZERO, |t| t.time)
+        of(&self.terms, resource)
     }
 
     /// The largest term of a bound, with its resource. For latency the fixed costs are added to the largest other
     /// term, for math the output of a matrix product, since these follow each other; the host's launch is left out of
     /// the bound.
     pub fn side(&self, bound: Bound) -> (Option<Resource>, Seconds) {
-        let own = self.terms.iter().filter(|t| {
-            t.resource.bound() == bound
-                && !matches!(t.resource, Resource::Fixed | Resource::Split | Resource::Launch | Resource::Store)
-        });
-        // Issue that is no longer than the pipe by more than rounding of instruction counts is the pipe's own issue.
-        let weight = |t: &Term| t.time.get() * if t.resource == Resource::Issue { ISSUE_TIE } else { 1.0 };
-        let largest = own.max_by(|a, b| weight(a).total_cmp(&weight(b)));
-        let (resource, mut time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
-        if self.pipes_in_turn && bound == Bound::Math {
-            let pipes = self.terms.iter().filter(|t| matches!(t.resource, Resource::Pipe(_)));
-            time = pipes.map(|t| t.time).sum();
-        }
-        let (follows, following) = match bound {
-            Bound::Math => (Resource::Store, self.of(Resource::Store)),
-            Bound::Memory => return (resource, time),
-            Bound::Latency => {
-                let (fixed, split) = (self.of(Resource::Fixed), self.of(Resource::Split));
-                (if split > fixed { Resource::Split } else { Resource::Fixed }, fixed + split)
-            }
-        };
-        (if following > time { Some(follows) } else { resource }, following + time)
+        side(&self.terms, self.pipes_in_turn, bound)
     }
 
     /// The bound, the resource that makes it, and its ratio to the next bound (1 = a tie).
     pub fn bound(&self) -> (Bound, Option<Resource>, f64) {
-        let mut sides = [Bound::Math, Bound::Memory, Bound::Latency].map(|b| (b, self.side(b)));
-        sides.sort_by(|a, b| b.1.1.get().total_cmp(&a.1.1.get()));
-        let margin = if sides[1].1.1.get() > 0.0 { sides[0].1.1 / sides[1].1.1 } else { f64::INFINITY };
-        (sides[0].0, sides[0].1.0, margin)
+        bound(&self.terms, self.pipes_in_turn)
     }
+}
+
+fn of(terms: &[Term], resource: Resource) -> Seconds {
+    terms.iter().find(|t| t.resource == resource).map_or(Seconds::ZERO, |t| t.time)
+}
+
+fn side(terms: &[Term], pipes_in_turn: bool, bound: Bound) -> (Option<Resource>, Seconds) {
+    let own = terms.iter().filter(|t| {
+        t.resource.bound() == bound
+            && !matches!(t.resource, Resource::Fixed | Resource::Split | Resource::Launch | Resource::Store)
+    });
+    // Issue that is no longer than the pipe by more than rounding of instruction counts is the pipe's own issue.
+    let weight = |t: &Term| t.time.get() * if t.resource == Resource::Issue { ISSUE_TIE } else { 1.0 };
+    let largest = own.max_by(|a, b| weight(a).total_cmp(&weight(b)));
+    let (resource, mut time) = largest.map_or((None, Seconds::ZERO), |t| (Some(t.resource), t.time));
+    if pipes_in_turn && bound == Bound::Math {
+        let pipes = terms.iter().filter(|t| matches!(t.resource, Resource::Pipe(_)));
+        time = pipes.map(|t| t.time).sum();
+    }
+    let (follows, following) = match bound {
+        Bound::Math => (Resource::Store, of(terms, Resource::Store)),
+        Bound::Memory => return (resource, time),
+        Bound::Latency => {
+            let (fixed, split) = (of(terms, Resource::Fixed), of(terms, Resource::Split));
+            (if split > fixed { Resource::Split } else { Resource::Fixed }, fixed + split)
+        }
+    };
+    (if following > time { Some(follows) } else { resource }, following + time)
+}
+
+fn bound(terms: &[Term], pipes_in_turn: bool) -> (Bound, Option<Resource>, f64) {
+    let mut sides = [Bound::Math, Bound::Memory, Bound::Latency].map(|b| (b, side(terms, pipes_in_turn, b)));
+    sides.sort_by(|a, b| b.1.1.get().total_cmp(&a.1.1.get()));
+    let margin = if sides[1].1.1.get() > 0.0 { sides[0].1.1 / sides[1].1.1 } else { f64::INFINITY };
+    (sides[0].0, sides[0].1.0, margin)
 }
 
 /// Whether the host's part of a launch is inside the time.
@@ -193,6 +207,31 @@ pub enum Timing {
 
 /// Predicts the time of a launch.
 pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing) -> TimeEstimate {
+    let Found { terms, l2_hit, estimate, low, high, power_droop, tail_cost } = find(gpu, launch, schedule, timing);
+    TimeEstimate {
+        estimate,
+        low,
+        high,
+        range: Range::Overlap,
+        power_droop,
+        terms: terms.into_vec(),
+        tail_cost,
+        l2_hit,
+        pipes_in_turn: false,
+    }
+}
+
+struct Found {
+    terms: terms::Terms,
+    l2_hit: f64,
+    estimate: Seconds,
+    low: Seconds,
+    high: Seconds,
+    power_droop: f64,
+    tail_cost: f64,
+}
+
+fn find(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing) -> Found {
     let found = terms::terms(gpu, launch, &terms::Shares::quantised(schedule));
     let balanced = terms::terms(gpu, launch, &terms::Shares::balanced(schedule));
     let overhead = match timing {
@@ -207,20 +246,18 @@ pub fn estimate(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing)
         found.terms.iter().filter(|t| !matches!(t.resource, Resource::Fixed | Resource::Split)).map(pick)
     };
     let low = work(|t| t.least).fold(Seconds::ZERO, Seconds::max);
-    let mut all = found.terms;
+    let mut terms = found.terms;
     if overhead.get() > 0.0 {
-        all.push(Term { resource: Resource::Launch, time: overhead, least: overhead });
+        terms.push(Term { resource: Resource::Launch, time: overhead, least: overhead });
     }
-    TimeEstimate {
+    Found {
+        terms,
+        l2_hit: found.l2_hit,
         estimate: device + overhead,
         low: low + overhead,
         high: high + overhead,
-        range: Range::Overlap,
         power_droop,
-        terms: all,
         tail_cost: (1.0 - without_tail / device).max(0.0),
-        l2_hit: found.l2_hit,
-        pipes_in_turn: false,
     }
 }
 
@@ -263,8 +300,13 @@ pub(crate) fn p_sum(terms: &[Seconds], p: f64) -> Seconds {
     if largest.get() <= 0.0 || !p.is_finite() {
         return largest;
     }
-    let sum: f64 = terms.iter().map(|t| libm::pow(*t / largest, p)).sum();
-    largest * libm::pow(sum, 1.0 / p)
+    // Powers are dear, and those of 0 and 1 are known.
+    let power = |base: f64, exponent: f64| match (base, exponent) {
+        (0.0 | 1.0, _) | (_, 1.0) => base,
+        _ => libm::pow(base, exponent),
+    };
+    let sum: f64 = terms.iter().map(|t| power(*t / largest, p)).sum();
+    largest * power(sum, 1.0 / p)
 }
 
 #[cfg(test)]

@@ -200,7 +200,7 @@ fn constant(
     }
 }
 
-fn for_people(rows: &[Row]) -> Table {
+fn for_people(rows: &[Row]) -> Table<'static> {
     let several = rows.iter().any(|row| row.one.spread.is_some());
     let line = |row: &Row| {
         let one = row.one;
@@ -233,7 +233,7 @@ fn for_people(rows: &[Row]) -> Table {
 }
 
 /// Rates in bytes and operations per second.
-fn for_programs(rows: &[Row]) -> Table {
+fn for_programs(rows: &[Row]) -> Table<'static> {
     let line = |row: &Row| {
         let one = row.one;
         let values = row.constant.and_then(|(_, values)| values);

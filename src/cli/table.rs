@@ -84,14 +84,14 @@ const UNDERLINED: comfy_table::TableStyle =
     presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Rows under columns; each column has a heading for people and a name with its unit for programs.
-pub struct Table {
+pub struct Table<'a> {
     /// Heading and name of each column.
-    pub columns: Vec<(&'static str, &'static str)>,
+    pub columns: Vec<(&'a str, &'a str)>,
     /// Rows of as many cells.
     pub rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl Table<'_> {
     /// The table in a format; a page for a browser is called after the program.
     pub fn render(&self, format: Format) -> Result<String> {
         self.titled("Wavecast", format)
@@ -101,7 +101,7 @@ impl Table {
     pub fn titled(&self, title: &str, format: Format) -> Result<String> {
         match format {
             Format::Html => Ok(page(title, &[Part::Table(self.page())])),
-            Format::Text => Ok(self.drawn(UNDERLINED, Some(world::width()))),
+            Format::Text => Ok(self.text()),
             Format::Markdown => Ok(self.drawn(presets::ASCII_MARKDOWN, None)),
             Format::Json => {
                 let object = |row: &Vec<Cell>| {
@@ -120,6 +120,11 @@ impl Table {
                 Ok(String::from_utf8(writer.into_inner()?)?)
             }
         }
+    }
+
+    /// The table as text for the width of the terminal.
+    pub fn text(&self) -> String {
+        self.drawn(UNDERLINED, Some(world::width()))
     }
 
     /// The table as text that no terminal's width wraps.

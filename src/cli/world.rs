@@ -81,6 +81,22 @@ where
     Ok(())
 }
 
+/// Writes a part of a larger result whole: to a file of a known name beside it, which a run after an interrupted one
+/// writes again, then by renaming.
+pub fn write_part<E>(path: &Path, fill: impl FnOnce(&mut fs::File) -> std::result::Result<(), E>) -> Result<()>
+where
+    E: Into<anyhow::Error>,
+{
+    let what = || format!("`{}` cannot be written", path.display());
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".unfinished");
+    let mut file = fs::File::create(&temporary).with_context(what)?;
+    fill(&mut file).map_err(Into::into).with_context(what)?;
+    // A part that is there is whole, even after a power cut.
+    file.sync_all().with_context(what)?;
+    fs::rename(&temporary, path).with_context(what)
+}
+
 /// Prints to the file given by `--output`, else to standard output.
 pub fn emit(output: Option<&Path>, text: &str) -> Result<()> {
     match output {

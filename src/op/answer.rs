@@ -47,6 +47,8 @@ pub struct Answer<'a> {
     pub least_math: f64,
     /// Time of the least traffic at the datasheet bandwidth.
     pub least_memory: f64,
+    /// Operations that the row is credited with.
+    pub flop: f64,
 }
 
 impl<'a> Answer<'a> {
@@ -74,6 +76,7 @@ impl<'a> Answer<'a> {
             unmeasured: found.uncalibrated.is_some(),
             least_math: found.plan.shape.flop() / found.peak,
             least_memory: found.plan.bytes.get() / found.bandwidth,
+            flop: found.plan.shape.flop(),
         }
     }
 
@@ -100,6 +103,7 @@ impl<'a> Answer<'a> {
             unmeasured: found.unmeasured.is_some(),
             least_math: found.flop / found.peak,
             least_memory: found.bytes / gpu.memory.dram.bandwidth.get(),
+            flop: found.flop,
         }
     }
 }

@@ -7,7 +7,9 @@ use super::{
     attention::AttentionError,
     calls::Calls,
     conv::ConvError,
-    gemm::{Candidate, Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated},
+    gemm::{
+        Candidate, Force, ForceError, Plan, Planner, Precision, PrecisionError, Reuse, Uncalibrated, band, uncalibrated,
+    },
     moe::MoeError,
     row::Row,
     rowwise,
@@ -55,6 +57,9 @@ pub enum PredictError {
     /// The GPU does not multiply the type.
     #[error(transparent)]
     Precision(#[from] PrecisionError),
+    /// The library has no such kernel.
+    #[error(transparent)]
+    Force(#[from] ForceError),
 }
 
 /// The answer to one row; times in seconds.
@@ -129,8 +134,8 @@ struct Known {
 
 /// The planner of a type and what its operands hold, or why the GPU has none.
 struct Made {
-    key: (DataType, bool, DataKind),
-    planner: Result<Planner, PrecisionError>,
+    key: (DataType, bool, DataKind, Force),
+    planner: Result<Planner, PredictError>,
 }
 
 impl<'a> Predictor<'a> {
@@ -228,18 +233,19 @@ impl<'a> Predictor<'a> {
             return Err(PredictError::Cpu { name: gpu.name.clone() });
         }
         let content = request.content.or(protocol.map(|p| p.data)).unwrap_or_default();
-        let key = (request.data, request.sparse, content);
+        let key = (request.data, request.sparse, content, request.force);
         let index = planners.iter().position(|made| made.key == key).unwrap_or_else(|| {
             gpu.calibration.data = content;
-            let planner = Precision::new(gpu, request.data, request.sparse).and_then(|precision| {
+            let made = || -> Result<Planner, PredictError> {
+                let precision = Precision::new(gpu, request.data, request.sparse)?;
                 let lacks = || PrecisionError::NoUnit {
                     gpu: gpu.name.clone(),
                     wanted: precision.pipe.label(),
                     available: "other types".into(),
                 };
-                Planner::new(gpu, precision).ok_or_else(lacks)
-            });
-            planners.push(Made { key, planner });
+                Ok(Planner::new(gpu, precision).ok_or_else(lacks)?.forced(request.force)?)
+            };
+            planners.push(Made { key, planner: made() });
             planners.len() - 1
         });
         let planner = planners[index].planner.as_ref().map_err(Clone::clone)?;

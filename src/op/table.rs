@@ -4,7 +4,7 @@ mod header;
 
 pub use header::{HeaderError, nearly_known};
 
-use super::gemm::{LONGEST, Shape, ShapeError};
+use super::gemm::{Force, LONGEST, Shape, ShapeError};
 use crate::gpu::{DataKind, DataType};
 
 /// The columns of measured times. Only those that an operation needs must be there.
@@ -121,7 +121,7 @@ pub enum RowError {
     },
     /// A note that steers the prediction and cannot be read.
     #[error(
-        "notes: {key}={value}: write weight_copies=COUNT (1 is the same product again and again), sparsity=2:4, data=random or data=uninitialised"
+        "notes: {key}={value}: write weight_copies=COUNT (1 is the same product again and again), sparsity=2:4, data=random or data=uninitialised, tile=128x256, splits=COUNT"
     )]
     Note {
         /// The key.
@@ -161,6 +161,8 @@ pub struct Request<'a> {
     pub weight_copies: Option<u32>,
     /// What the operands hold, where the notes say so.
     pub content: Option<DataKind>,
+    /// Tile and split, where the notes say so.
+    pub force: Force,
 }
 
 /// A row of cells as read.
@@ -252,28 +254,22 @@ impl Columns {
         let shape = Shape::new(count("batch", Some(1))?, count("m", None)?, count("n", None)?, count("k", None)?)?;
         let timing = self.timing(record)?;
         let notes = text("notes")?;
-        let weight_copies = match note(notes, "weight_copies") {
-            None => None,
-            Some(value) => Some(
-                value
-                    .parse()
-                    .ok()
-                    .filter(|copies| *copies > 0)
-                    .ok_or_else(|| RowError::Note { key: "weight_copies", value: value.into() })?,
-            ),
+        fn read<T>(notes: &str, key: &'static str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, RowError> {
+            let wrong = |value: &str| RowError::Note { key, value: value.into() };
+            note(notes, key).map(|value| read(value).ok_or_else(|| wrong(value))).transpose()
+        }
+        let weight_copies = read(notes, "weight_copies", |value| value.parse().ok().filter(|copies| *copies > 0))?;
+        let sparse = read(notes, "sparsity", |value| (value == "2:4").then_some(true))?.unwrap_or(false);
+        let content = read(notes, "data", |value| value.parse().ok())?;
+        let sides = |value: &str| {
+            let (height, width) = value.split_once('x')?;
+            Some((height.trim().parse().ok()?, width.trim().parse().ok()?))
         };
-        let sparse = match note(notes, "sparsity") {
-            None => false,
-            Some("2:4") => true,
-            Some(other) => return Err(RowError::Note { key: "sparsity", value: other.into() }),
-        };
-        let content = match note(notes, "data") {
-            None => None,
-            Some(value) => Some(value.parse().map_err(|_| RowError::Note { key: "data", value: value.into() })?),
-        };
+        let force =
+            Force { tile: read(notes, "tile", sides)?, splits: read(notes, "splits", |value| value.parse().ok())? };
         let data = data.ok_or_else(|| self.unknown_type(record))?;
         let (source, gpu) = (text("source")?, text("gpu")?);
-        Ok(Request { source, gpu, op, data, sparse, shape, timing, weight_copies, content })
+        Ok(Request { source, gpu, op, data, sparse, shape, timing, weight_copies, content, force })
     }
 }
 

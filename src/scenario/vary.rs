@@ -172,6 +172,20 @@ impl VaryKey {
         (KEYS[self.0].2)(spec, setting);
     }
 
+    /// The same from the text of a value.
+    ///
+    /// # Errors
+    /// What the text should be.
+    pub fn set_text(self, spec: &mut KernelSpec, text: &str) -> Result<(), String> {
+        let value = match (text.parse(), text.parse()) {
+            (Ok(whole), _) => Value::Integer(whole),
+            (_, Ok(number)) => Value::Float(number),
+            _ => Value::String(text.into()),
+        };
+        self.set(spec, self.setting(&value)?);
+        Ok(())
+    }
+
     /// The key of this name, or what to write instead.
     pub(super) fn find(name: &str) -> Result<Self, String> {
         Self::all().find(|key| key.name() == name).ok_or_else(|| {

@@ -148,6 +148,23 @@ impl Simulation {
         Ok(file)
     }
 
+    /// As `parse`, from a table; messages have no lines.
+    ///
+    /// # Errors
+    /// Names the key, the value and the cure.
+    pub fn of_table(table: toml::Table) -> Result<Self, ScenarioError> {
+        let refused =
+            |key: &str, value: String, rule: &str| ScenarioError::value(String::new(), key, value, rule.into());
+        let file: Self = table.try_into().map_err(|e: toml::de::Error| refused("launch", "...".into(), e.message()))?;
+        if file.launches.is_empty() {
+            return Err(refused("launch", "none".into(), "give at least one [[launch]]"));
+        }
+        for (index, launch) in file.launches.iter().enumerate() {
+            launch.check(&file.launches[..index]).map_err(|(key, value, rule)| refused(key, value, &rule))?;
+        }
+        Ok(file)
+    }
+
     /// One launch without a file.
     ///
     /// # Errors

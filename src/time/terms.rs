@@ -1,5 +1,7 @@
 //! The time that each resource alone would need.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{
     Resource, Term,
     tiled::{Machine, Work},
@@ -50,14 +52,17 @@ impl Shares {
     }
 }
 
+/// Terms of a launch; more than these few only where a kernel uses many pipes.
+pub(super) type Terms = SmallVec<[Term; 12]>;
+
 pub(super) struct Found {
-    pub terms: Vec<Term>,
+    pub terms: Terms,
     pub l2_hit: f64,
 }
 
 pub(super) fn terms(gpu: &Gpu, launch: &Launch, shares: &Shares) -> Found {
     let kernel = &launch.kernel;
-    let mut terms = Vec::new();
+    let mut terms = Terms::new();
     if let Some(found) = kernel.tiled.as_ref().and_then(|tiled| product(gpu, launch, tiled, shares)) {
         return found;
     }
@@ -94,7 +99,7 @@ fn product(gpu: &Gpu, launch: &Launch, tiled: &Tiled, shares: &Shares) -> Option
     let term = |resource, time: f64, least: f64| Term { resource, time: Seconds(time), least: Seconds(least) };
     let flops = launch.kernel.flops().get();
     let ports = if work.blocks < machine.sms { Resource::FewSms } else { Resource::SmPorts };
-    let mut terms = vec![
+    let mut terms: Terms = smallvec![
         term(Resource::Pipe(pipe), parts.math, flops / (machine.peak * machine.sms)),
         term(Resource::Chain, parts.latency, 0.0),
         term(Resource::Store, parts.store, 0.0),
@@ -118,7 +123,7 @@ fn both(resource: Resource, time: Seconds) -> Term {
 }
 
 /// Pipes of the busiest SM.
-fn pipes(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
+fn pipes(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Terms) {
     let per_sm = shares.busiest / shares.blocks / f64::from(gpu.limits.pairing());
     for (pipe, flops) in &launch.kernel.operations {
         let Some(rate) = gpu.rate(*pipe) else { continue };
@@ -128,7 +133,7 @@ fn pipes(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
 }
 
 /// Issue of the busiest SM, and too few instructions in flight. Known of NVIDIA's schedulers only.
-fn issue(gpu: &Gpu, schedulers: f64, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) {
+fn issue(gpu: &Gpu, schedulers: f64, launch: &Launch, shares: &Shares, terms: &mut Terms) {
     let instructions = launch.kernel.least_warp_instructions() * (shares.busiest / shares.blocks);
     terms.push(both(Resource::Issue, Cycles(instructions / schedulers) / gpu.clocks.vector));
     // Little's law for arithmetic: instructions in flight / latency, where that is below the issue rate.
@@ -193,7 +198,7 @@ fn core_clock(gpu: &Gpu) -> Hertz {
 }
 
 /// DRAM, L2, shared memory, and too few SMs to draw the bandwidth.
-fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Vec<Term>) -> DramTraffic {
+fn memory(gpu: &Gpu, launch: &Launch, shares: &Shares, terms: &mut Terms) -> DramTraffic {
     let traffic = &launch.kernel.traffic;
     let sustained: BytesPerSecond = gpu.memory.dram.bandwidth * gpu.calibration.dram_efficiency;
 

@@ -72,7 +72,7 @@ impl<R> Column<R> {
 }
 
 /// The table of `rows`.
-pub fn table<R>(columns: &[Column<R>], rows: &[R]) -> Table {
+pub fn table<R>(columns: &[Column<R>], rows: &[R]) -> Table<'static> {
     Table {
         columns: columns.iter().map(|c| (c.heading, c.name)).collect(),
         rows: rows.iter().map(|row| columns.iter().map(|c| c.cell(row)).collect()).collect(),

@@ -20,7 +20,7 @@ fn micros(seconds: f64) -> Cell {
 }
 
 /// The rows for programs.
-fn full(samples: &[Sample], sequential: Option<Sequential>) -> Table {
+fn full(samples: &[Sample], sequential: Option<Sequential>) -> Table<'static> {
     let mut columns = vec![
         ("n", "n"),
         ("bytes", "bytes"),
@@ -64,7 +64,7 @@ fn full(samples: &[Sample], sequential: Option<Sequential>) -> Table {
 }
 
 /// The rows for people.
-fn short(samples: &[Sample], sequential: Option<Sequential>) -> Table {
+fn short(samples: &[Sample], sequential: Option<Sequential>) -> Table<'static> {
     let mut columns = vec![
         ("n", ""),
         ("Data", ""),

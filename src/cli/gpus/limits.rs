@@ -41,7 +41,7 @@ fn amd(unit: &CuLimits) -> Vec<Cell> {
 }
 
 /// The limits of the targets named, of all that are known where none is.
-pub(super) fn table(catalog: &Catalog, targets: &[String]) -> Result<Table> {
+pub(super) fn table(catalog: &Catalog, targets: &[String]) -> Result<Table<'static>> {
     let mut rows = Vec::new();
     for target in targets {
         rows.push(match target.starts_with("gfx") {

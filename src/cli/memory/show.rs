@@ -44,7 +44,7 @@ fn title(found: &Found) -> String {
     format!("{}, {phase}, {}{each}", found.asked.name, found.asked.gpu.name)
 }
 
-fn table(anatomy: &Anatomy, exact: bool) -> Table {
+fn table(anatomy: &Anatomy, exact: bool) -> Table<'static> {
     let total = anatomy.total();
     let row = |name: &str, label: &str, bytes: Bytes, what: &str| -> Vec<Cell> {
         let share = 100.0 * (bytes / total);

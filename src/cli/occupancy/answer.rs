@@ -99,7 +99,7 @@ impl Answer {
         Self { name, limits: limits.clone(), notes, resources, found, refusal, steps, sizes, bounds }
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Table<'static> {
         let r = &self.resources;
         let used = |resource| match resource {
             Resource::Warps => format!(

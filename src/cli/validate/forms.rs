@@ -68,7 +68,7 @@ const MEANING: &str = "Errors are |predicted / measured - 1| in percent: mean, m
                        and of one whose three constants were fitted to the rows of the line.";
 
 /// The columns of a page: keys, rows, errors, and the rooflines; `word` is how a value of a key is written.
-fn short(validation: &Validation, groups: &[Group], word: impl Fn(Key, &str) -> String) -> Table {
+fn short(validation: &Validation, groups: &[Group], word: impl Fn(Key, &str) -> String) -> Table<'static> {
     let heading = |key: Key| match key {
         Key::Gpu => "GPU",
         Key::Op => "Op",

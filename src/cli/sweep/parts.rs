@@ -1,0 +1,289 @@
+//! Rows in files: one, or the parts of a folder with a manifest that says what belongs together.
+
+use std::{
+    fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use super::{Swept, world};
+#[cfg(feature = "parquet")]
+use crate::sweep::parquet;
+use crate::sweep::{Batch, Column, Kind, Place, Plan, Shard, csv, fingerprint};
+
+/// The form of a file of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Text, one line per row
+    Csv,
+    /// Typed columns, compressed
+    Parquet,
+}
+
+#[cfg(feature = "parquet")]
+pub const DEFAULT_FORM: &str = "parquet";
+#[cfg(not(feature = "parquet"))]
+pub const DEFAULT_FORM: &str = "csv";
+
+impl Form {
+    /// The form that the name of a file asks for.
+    pub fn of(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            _ => {
+                bail!("`{}`: rows are written as .csv or .parquet; the report goes to standard output", path.display())
+            }
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+/// How rows become bytes.
+pub struct Encoder {
+    columns: Vec<Column>,
+    inputs: usize,
+    form: Encoding,
+}
+
+enum Encoding {
+    Csv,
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::Layout>),
+}
+
+/// Encoded rows.
+pub enum Piece {
+    /// Lines.
+    Csv(Vec<u8>),
+    /// A row group.
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Group),
+}
+
+/// Version of the columns and of what a file says of itself.
+const SCHEMA: u32 = 1;
+
+impl Encoder {
+    /// For rows of these columns, of which the first `inputs` are never empty.
+    pub fn new(form: Form, columns: &[Column], inputs: usize, about: &[(&str, String)]) -> Result<Self> {
+        let form = match form {
+            Form::Csv => Encoding::Csv,
+            #[cfg(feature = "parquet")]
+            Form::Parquet => Encoding::Parquet(Box::new(parquet::Layout::new(columns, inputs, about)?)),
+            #[cfg(not(feature = "parquet"))]
+            Form::Parquet => bail!("this program was built without the feature `parquet`; write .csv"),
+        };
+        #[cfg(not(feature = "parquet"))]
+        let _ = about;
+        Ok(Self { columns: columns.to_vec(), inputs, form })
+    }
+
+    /// The bytes of a batch.
+    pub fn encode(&self, batch: &Batch) -> Result<Piece> {
+        Ok(match &self.form {
+            Encoding::Csv => Piece::Csv(csv::rows(batch, self.inputs)),
+            #[cfg(feature = "parquet")]
+            Encoding::Parquet(layout) => Piece::Parquet(layout.encode(batch)?),
+        })
+    }
+
+    /// Writes a file: `rows` gives its pieces in order to what it is handed.
+    pub fn write<'a>(
+        &'a self,
+        to: impl Write + Send + 'a,
+        rows: impl FnOnce(&mut dyn FnMut(Piece) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        match &self.form {
+            Encoding::Csv => {
+                let mut to = BufWriter::with_capacity(1 << 18, to);
+                to.write_all(&csv::header(&self.columns))?;
+                rows(&mut |piece| match piece {
+                    Piece::Csv(bytes) => Ok(to.write_all(&bytes)?),
+                    #[cfg(feature = "parquet")]
+                    Piece::Parquet(_) => bail!("rows of another form"),
+                })?;
+                Ok(to.flush()?)
+            }
+            #[cfg(feature = "parquet")]
+            Encoding::Parquet(layout) => {
+                let mut file = layout.file(to)?;
+                rows(&mut |piece| match piece {
+                    Piece::Parquet(group) => Ok(file.push(group)?),
+                    Piece::Csv(_) => bail!("rows of another form"),
+                })?;
+                Ok(file.close()?)
+            }
+        }
+    }
+}
+
+/// What a folder of parts says of itself: one file per shard.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub schema: u32,
+    pub wavecast: String,
+    pub title: String,
+    pub command: String,
+    /// Tells sweeps apart: of the axes, the fixed values, the files of the GPUs, and the version of the model.
+    pub fingerprint: String,
+    /// Rows of the whole sweep.
+    pub rows: u64,
+    /// Which part of them, from 1.
+    pub shard: u64,
+    /// Of how many.
+    pub shards: u64,
+    /// The first row of this shard, and the one behind its last.
+    pub first_row: u64,
+    pub end_row: u64,
+    /// Rows of a part, and of a row group.
+    pub part_rows: u64,
+    pub chunk_rows: u64,
+    pub form: Form,
+    /// Columns that are never empty: the point and its axes.
+    pub inputs: usize,
+    pub columns: Vec<Named>,
+}
+
+/// A column of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    pub name: String,
+    pub kind: String,
+}
+
+impl Manifest {
+    pub fn new(space: &Swept, columns: &[Column], shard: Shard, part_rows: u64, form: Form) -> Self {
+        let rows = shard.rows(space.plan.rows());
+        Self {
+            schema: SCHEMA,
+            wavecast: env!("CARGO_PKG_VERSION").into(),
+            title: space.plan.title.clone(),
+            command: space.command.clone(),
+            fingerprint: mark(space),
+            rows: space.plan.rows(),
+            shard: shard.index,
+            shards: shard.count,
+            first_row: rows.start,
+            end_row: rows.end,
+            part_rows,
+            chunk_rows: space.plan.chunk(),
+            form,
+            inputs: inputs(&space.plan),
+            columns: columns.iter().map(|c| Named { name: c.name.clone(), kind: format!("{:?}", c.kind) }).collect(),
+        }
+    }
+
+    /// What a file of rows says of itself.
+    pub fn about(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("wavecast.schema", self.schema.to_string()),
+            ("wavecast.version", self.wavecast.clone()),
+            ("wavecast.command", self.command.clone()),
+            ("wavecast.title", self.title.clone()),
+            ("wavecast.fingerprint", self.fingerprint.clone()),
+            ("wavecast.rows", self.rows.to_string()),
+        ]
+    }
+
+    /// Name of the file of a shard; numbers of equal length sort.
+    pub fn name(&self) -> String {
+        let width = self.shards.to_string().len();
+        format!("shard-{:0width$}-of-{}.json", self.shard, self.shards)
+    }
+
+    /// The parts of the shard with the rows of each, cut at multiples of `part_rows`.
+    pub fn parts(&self) -> impl Iterator<Item = (String, std::ops::Range<u64>)> {
+        let width = self.rows.to_string().len();
+        crate::sweep::chunks(self.first_row..self.end_row, self.part_rows)
+            .map(move |rows| (format!("rows-{:0width$}.{}", rows.start, self.form.extension()), rows))
+    }
+
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = world::read_text(path)?;
+        serde_json::from_str(&text).with_context(|| format!("`{}` is no manifest of a sweep", path.display()))
+    }
+}
+
+/// Columns before the results.
+pub fn inputs(plan: &Plan) -> usize {
+    1 + plan.axes().count()
+}
+
+/// The fingerprint of a sweep.
+fn mark(space: &Swept) -> String {
+    let Swept { plan, catalog, .. } = space;
+    let canonical = plan.canonical();
+    let mut parts = vec![env!("CARGO_PKG_VERSION"), &canonical];
+    let names = super::gpu_names(plan);
+    // The file behind each name: a GPU of one's own may differ between machines.
+    let ids: Vec<String> = names.iter().filter_map(|name| Some(catalog.find(name).ok()?.gpu.id)).collect();
+    parts.extend(ids.iter().filter_map(|id| catalog.text(id.split(':').next().unwrap_or(id))));
+    let words = plan.axes().filter(|(_, a)| a.values.kind() == Kind::Text && a.place != Place::Gpu);
+    let words: Vec<String> = words.map(|(_, a)| a.key.clone()).collect();
+    parts.extend(words.iter().map(String::as_str));
+    format!("{:016x}", fingerprint(&parts))
+}
+
+/// Makes the folder of `--out` ready: the manifest in place, earlier parts kept only on `--resume`.
+pub fn prepare(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Vec<PathBuf>> {
+    world::folder(folder)?;
+    let path = folder.join(manifest.name());
+    let done: Vec<PathBuf> = manifest.parts().map(|(name, _)| folder.join(name)).filter(|p| p.exists()).collect();
+    if path.exists() {
+        let found = Manifest::read(&path)?;
+        if resume && found != *manifest {
+            bail!(
+                "`{}` was written by another sweep: {}; remove the folder, or name another by --out",
+                path.display(),
+                found.difference(manifest)
+            );
+        }
+        if !resume {
+            bail!("`{}` is there already: go on with --resume, or name another folder by --out", path.display());
+        }
+        return Ok(done);
+    }
+    if let Some(first) = done.first() {
+        bail!("`{}` is there without its manifest {}; name another folder by --out", first.display(), manifest.name());
+    }
+    world::write(&path, (serde_json::to_string_pretty(manifest)? + "\n").as_bytes())?;
+    Ok(done)
+}
+
+impl Manifest {
+    /// In which field two differ first, for people.
+    pub fn difference(&self, other: &Self) -> String {
+        let fields = |m: &Self| serde_json::to_value(m).ok();
+        let (Some(serde_json::Value::Object(mine)), Some(theirs)) = (fields(self), fields(other)) else {
+            return "they differ".into();
+        };
+        // The command says more than the number that follows from it.
+        let order = ["wavecast", "command", "rows", "shards", "part_rows", "form"];
+        let keys = order.into_iter().chain(mine.keys().map(String::as_str));
+        let differs = keys.into_iter().find(|key| mine.get(*key) != theirs.get(*key));
+        differs.map_or("nothing".into(), |key| match key {
+            "fingerprint" => "the file of a GPU or the sweep file changed".into(),
+            key => format!("{key} is {} there and {} here", mine[key], theirs[key]),
+        })
+    }
+}
+
+/// Removes what an interrupted run of this shard left behind.
+pub fn tidy(folder: &Path, manifest: &Manifest) {
+    for (name, _) in manifest.parts() {
+        // It may not be there, which is as good.
+        let _ = fs::remove_file(folder.join(format!("{name}.unfinished")));
+    }
+}

@@ -1,0 +1,23 @@
+//! Parameter spaces: axes over anything that the model takes, their points evaluated row by row, and what is found among them.
+
+mod batch;
+pub mod csv;
+mod drive;
+mod evaluate;
+mod file;
+mod find;
+mod key;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod plan;
+mod subject;
+mod values;
+
+pub use batch::{ABSENT, Batch, Cell, Cells, Column, NONE, Texts, columns};
+pub use drive::{Sweeper, chunks};
+pub use evaluate::{Evaluator, Outcome, RESULTS};
+pub use file::{Options, SweepError};
+pub use find::{Found, Kept, MOST_GROUPS, Objective, ObjectiveError, Search};
+pub use key::{KeyError, Place, Subject};
+pub use plan::{Axis, Fixed, Group, Plan, Sample, Shard, ShardError, fingerprint};
+pub use values::{Kind, Range, Spacing, Values, ValuesError};

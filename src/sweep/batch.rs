@@ -1,0 +1,223 @@
+//! Rows of a sweep column by column, as files hold them.
+
+use std::collections::HashMap;
+
+use super::{
+    evaluate::{Outcome, RESULTS},
+    plan::Plan,
+    values::Kind,
+};
+
+/// A column of results: its name ends in its unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Name, unique in its table.
+    pub name: String,
+    /// What its cells are.
+    pub kind: Cell,
+}
+
+/// What a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// Words.
+    Text,
+}
+
+/// The cells of a column. What is absent is `ABSENT`, NaN or `NONE`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Whole numbers.
+    Whole(Vec<i64>),
+    /// Numbers.
+    Number(Vec<f64>),
+    /// Texts by their place in a list.
+    Text(Texts),
+}
+
+/// Stands for an absent whole number.
+pub const ABSENT: i64 = i64::MIN;
+/// Stands for an absent text.
+pub const NONE: u32 = u32::MAX;
+
+/// Texts, each kept once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texts {
+    /// Places in `known`, one per row.
+    pub places: Vec<u32>,
+    /// The texts that occur.
+    pub known: Vec<String>,
+    found: HashMap<String, u32>,
+}
+
+impl Texts {
+    /// Adds a row; empty texts are absent.
+    pub fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            self.places.push(NONE);
+            return;
+        }
+        // Neighbours are mostly equal.
+        if let Some(last) = self.places.last().filter(|p| self.known.get(**p as usize).is_some_and(|k| k == text)) {
+            self.places.push(*last);
+            return;
+        }
+        let place = match self.found.get(text) {
+            Some(place) => *place,
+            None => {
+                let place = self.known.len() as u32;
+                self.known.push(text.to_owned());
+                self.found.insert(text.to_owned(), place);
+                place
+            }
+        };
+        self.places.push(place);
+    }
+
+    /// The text of a row; empty where it is absent.
+    pub fn get(&self, row: usize) -> &str {
+        self.places.get(row).and_then(|place| self.known.get(*place as usize)).map_or("", String::as_str)
+    }
+}
+
+impl Cells {
+    /// No rows yet.
+    pub fn new(kind: Cell) -> Self {
+        match kind {
+            Cell::Whole => Self::Whole(Vec::new()),
+            Cell::Number => Self::Number(Vec::new()),
+            Cell::Text => Self::Text(Texts::default()),
+        }
+    }
+
+    /// The number of a row; absent for texts and where there is none.
+    pub fn number(&self, row: usize) -> Option<f64> {
+        match self {
+            Self::Whole(all) => all.get(row).filter(|n| **n != ABSENT).map(|n| *n as f64),
+            Self::Number(all) => all.get(row).copied().filter(|n| !n.is_nan()),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// Rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// Columns, as many as the table has, all of the same length.
+    pub cells: Vec<Cells>,
+    /// Rows.
+    pub rows: usize,
+    /// Rows whose point cannot run.
+    pub errors: u64,
+}
+
+/// The columns of a sweep: the point, its axes, the results.
+pub fn columns(plan: &Plan) -> Vec<Column> {
+    let column = |name: &str, kind| Column { name: name.to_owned(), kind };
+    let mut columns = vec![column("point", Cell::Whole)];
+    for (_, axis) in plan.axes() {
+        columns.push(match axis.values.kind() {
+            Kind::Whole => column(&axis.key, Cell::Whole),
+            Kind::Number(unit) => column(&format!("{}{unit}", axis.key), Cell::Number),
+            Kind::Text => column(&axis.key, Cell::Text),
+        });
+    }
+    columns.extend(RESULTS.iter().map(|(name, kind)| column(name, *kind)));
+    columns
+}
+
+impl Batch {
+    /// No rows yet.
+    pub fn new(columns: &[Column]) -> Self {
+        Self { cells: columns.iter().map(|c| Cells::new(c.kind)).collect(), rows: 0, errors: 0 }
+    }
+
+    /// Adds the row of a point; `at` are the values' places in the groups of the plan.
+    pub(super) fn push(
+        &mut self,
+        plan: &Plan,
+        point: u64,
+        at: &[u64],
+        answer: &Result<Outcome, String>,
+        scratch: &mut String,
+    ) {
+        let mut place = 0;
+        let mut next = || {
+            place += 1;
+            place - 1
+        };
+        let whole = |cells: &mut Cells, value: i64| {
+            if let Cells::Whole(all) = cells {
+                all.push(value);
+            }
+        };
+        let number = |cells: &mut Cells, value: f64| {
+            if let Cells::Number(all) = cells {
+                all.push(value);
+            }
+        };
+        let text = |cells: &mut Cells, value: &str| {
+            if let Cells::Text(all) = cells {
+                all.push(value);
+            }
+        };
+        whole(&mut self.cells[next()], point as i64);
+        for (group, axis) in plan.axes() {
+            let cells = &mut self.cells[next()];
+            match axis.values.kind() {
+                Kind::Whole => whole(cells, axis.values.number(at[group]) as i64),
+                Kind::Number(_) => number(cells, axis.values.number(at[group])),
+                Kind::Text => {
+                    axis.values.write(at[group], scratch);
+                    text(cells, scratch);
+                }
+            }
+        }
+        let found = answer.as_ref().ok();
+        self.errors += u64::from(found.is_none());
+        let blank = Outcome::default();
+        let o = found.unwrap_or(&blank);
+        let some = |value: f64| if found.is_some() { value } else { f64::NAN };
+        let count = |value: Option<u64>| value.map_or(ABSENT, |n| n as i64);
+        for us in [o.time, o.low, o.high, o.math, o.dram, o.l2, o.latency, o.launch] {
+            number(&mut self.cells[next()], some(us * 1e6));
+        }
+        text(&mut self.cells[next()], o.bound);
+        scratch.clear();
+        o.tile(scratch);
+        text(&mut self.cells[next()], scratch);
+        for value in [o.splits, o.grid_blocks, o.blocks_per_sm] {
+            whole(&mut self.cells[next()], count(value));
+        }
+        for value in [o.waves, o.tail_cost_pct, o.occupancy_pct] {
+            number(&mut self.cells[next()], value);
+        }
+        scratch.clear();
+        o.limiters(scratch);
+        text(&mut self.cells[next()], scratch);
+        for value in [o.tflop_per_s, o.percent_of_roof, o.usd_per_million] {
+            number(&mut self.cells[next()], value);
+        }
+        for value in [o.gpu, o.calibration, answer.as_ref().err().map_or("", String::as_str)] {
+            text(&mut self.cells[next()], value);
+        }
+        self.rows += 1;
+    }
+
+    /// Adds rows of another batch with the same columns.
+    pub fn extend(&mut self, from: &Self, rows: std::ops::Range<usize>) {
+        for (mine, theirs) in self.cells.iter_mut().zip(&from.cells) {
+            match (mine, theirs) {
+                (Cells::Whole(to), Cells::Whole(all)) => to.extend_from_slice(&all[rows.clone()]),
+                (Cells::Number(to), Cells::Number(all)) => to.extend_from_slice(&all[rows.clone()]),
+                (Cells::Text(to), Cells::Text(all)) => rows.clone().for_each(|row| to.push(all.get(row))),
+                _ => {}
+            }
+        }
+        self.rows += rows.len();
+    }
+}
