@@ -1,10 +1,12 @@
 //! `sweep`: parameter spaces, point by point, and what is found in them; `merge` joins the results of shards.
 
+mod ask;
 mod command;
 mod found;
 mod merge;
 mod parts;
 mod run;
+mod span;
 
 use std::path::PathBuf;
 
@@ -93,6 +95,8 @@ pub struct Args {
     jobs: Option<u32>,
     #[command(flatten)]
     wanted: found::Wanted,
+    #[command(flatten)]
+    questions: ask::Questions,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -229,7 +233,7 @@ pub fn run(args: Args) -> Result<u8> {
         world::note(args.output.quiet, &format!("note: {note}"));
     }
     if args.dry_run {
-        args.output.emit(&found::dry(
+        args.output.emit(&span::dry(
             &space.plan,
             &space.command,
             args.shard.unwrap_or(Shard::WHOLE),
@@ -237,8 +241,8 @@ pub fn run(args: Args) -> Result<u8> {
         ))?;
         return Ok(EXIT_OK);
     }
-    if args.wanted.asks() {
-        return args.wanted.answer(&space, &args.output);
+    if let Some(code) = args.questions.answer(&space, &args.output)? {
+        return Ok(code);
     }
     run::run(&args, &space, &columns)
 }

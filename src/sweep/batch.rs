@@ -126,8 +126,73 @@ pub fn columns(plan: &Plan) -> Vec<Column> {
             Kind::Text => column(&axis.key, Cell::Text),
         });
     }
-    columns.extend(RESULTS.iter().map(|(name, kind)| column(name, *kind)));
+    // What is asked for is not answered again: a tile, say.
+    let asked = |name: &str| MAY_BE_ASKED.contains(&name) && plan.axes().any(|(_, axis)| axis.key == name);
+    let new = RESULTS.iter().filter(|(name, _)| !asked(name));
+    columns.extend(new.map(|(name, kind)| column(name, *kind)));
     columns
+}
+
+fn whole(cells: Option<&mut Cells>, value: i64) {
+    if let Some(Cells::Whole(all)) = cells {
+        all.push(value);
+    }
+}
+
+fn number(cells: Option<&mut Cells>, value: f64) {
+    if let Some(Cells::Number(all)) = cells {
+        all.push(value);
+    }
+}
+
+fn text(cells: Option<&mut Cells>, value: &str) {
+    if let Some(Cells::Text(all)) = cells {
+        all.push(value);
+    }
+}
+
+/// Results that may also be asked for.
+const MAY_BE_ASKED: [&str; 2] = ["tile", "splits"];
+
+impl Outcome<'_> {
+    /// Puts the result at a place of `RESULTS` into its column.
+    fn put(&self, place: usize, error: &str, to: Option<&mut Cells>, scratch: &mut String) {
+        let count = |value: Option<u64>| value.map_or(ABSENT, |n| n as i64);
+        let us = 1e6;
+        match place {
+            0 => number(to, self.time * us),
+            1 => number(to, self.low * us),
+            2 => number(to, self.high * us),
+            3 => number(to, self.math * us),
+            4 => number(to, self.dram * us),
+            5 => number(to, self.l2 * us),
+            6 => number(to, self.latency * us),
+            7 => number(to, self.launch * us),
+            8 => text(to, self.bound),
+            9 => {
+                scratch.clear();
+                self.tile(scratch);
+                text(to, scratch);
+            }
+            10 => whole(to, count(self.splits)),
+            11 => whole(to, count(self.grid_blocks)),
+            12 => whole(to, count(self.blocks_per_sm)),
+            13 => number(to, self.waves),
+            14 => number(to, self.tail_cost_pct),
+            15 => number(to, self.occupancy_pct),
+            16 => {
+                scratch.clear();
+                self.limiters(scratch);
+                text(to, scratch);
+            }
+            17 => number(to, self.tflop_per_s),
+            18 => number(to, self.percent_of_roof),
+            19 => number(to, self.usd_per_million),
+            20 => text(to, self.gpu),
+            21 => text(to, self.calibration),
+            _ => text(to, error),
+        }
+    }
 }
 
 impl Batch {
@@ -145,65 +210,30 @@ impl Batch {
         answer: &Result<Outcome, String>,
         scratch: &mut String,
     ) {
-        let mut place = 0;
-        let mut next = || {
-            place += 1;
-            place - 1
-        };
-        let whole = |cells: &mut Cells, value: i64| {
-            if let Cells::Whole(all) = cells {
-                all.push(value);
-            }
-        };
-        let number = |cells: &mut Cells, value: f64| {
-            if let Cells::Number(all) = cells {
-                all.push(value);
-            }
-        };
-        let text = |cells: &mut Cells, value: &str| {
-            if let Cells::Text(all) = cells {
-                all.push(value);
-            }
-        };
-        whole(&mut self.cells[next()], point as i64);
+        let mut cells = self.cells.iter_mut();
+        let mut next = || cells.next();
+        whole(next(), point as i64);
         for (group, axis) in plan.axes() {
-            let cells = &mut self.cells[next()];
             match axis.values.kind() {
-                Kind::Whole => whole(cells, axis.values.number(at[group]) as i64),
-                Kind::Number(_) => number(cells, axis.values.number(at[group])),
+                Kind::Whole => whole(next(), axis.values.number(at[group]) as i64),
+                Kind::Number(_) => number(next(), axis.values.number(at[group])),
                 Kind::Text => {
                     axis.values.write(at[group], scratch);
-                    text(cells, scratch);
+                    text(next(), scratch);
                 }
             }
         }
-        let found = answer.as_ref().ok();
-        self.errors += u64::from(found.is_none());
-        let blank = Outcome::default();
-        let o = found.unwrap_or(&blank);
-        let some = |value: f64| if found.is_some() { value } else { f64::NAN };
-        let count = |value: Option<u64>| value.map_or(ABSENT, |n| n as i64);
-        for us in [o.time, o.low, o.high, o.math, o.dram, o.l2, o.latency, o.launch] {
-            number(&mut self.cells[next()], some(us * 1e6));
-        }
-        text(&mut self.cells[next()], o.bound);
-        scratch.clear();
-        o.tile(scratch);
-        text(&mut self.cells[next()], scratch);
-        for value in [o.splits, o.grid_blocks, o.blocks_per_sm] {
-            whole(&mut self.cells[next()], count(value));
-        }
-        for value in [o.waves, o.tail_cost_pct, o.occupancy_pct] {
-            number(&mut self.cells[next()], value);
-        }
-        scratch.clear();
-        o.limiters(scratch);
-        text(&mut self.cells[next()], scratch);
-        for value in [o.tflop_per_s, o.percent_of_roof, o.usd_per_million] {
-            number(&mut self.cells[next()], value);
-        }
-        for value in [o.gpu, o.calibration, answer.as_ref().err().map_or("", String::as_str)] {
-            text(&mut self.cells[next()], value);
+        let (found, error) = match answer {
+            Ok(found) => (found, ""),
+            Err(error) => (&Outcome::default(), error.as_str()),
+        };
+        self.errors += u64::from(answer.is_err());
+        let asked = |name: &str| plan.axes().any(|(_, axis)| axis.key == name);
+        for (place, (name, _)) in RESULTS.iter().enumerate() {
+            if MAY_BE_ASKED.contains(name) && asked(name) {
+                continue;
+            }
+            found.put(place, error, next(), scratch);
         }
         self.rows += 1;
     }

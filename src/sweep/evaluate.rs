@@ -251,6 +251,11 @@ impl<'a> Evaluator<'a> {
         self.subject.answer(device)
     }
 
+    /// The id of the GPU at the given places; absent where there is none.
+    pub(super) fn gpu_id(&self, at: &[u64]) -> Option<String> {
+        self.device(at).ok().map(|device| device.gpu.id)
+    }
+
     fn device_id(&self, at: &[u64]) -> u64 {
         let groups = self.plan.groups.iter().zip(&self.device_groups).zip(at);
         groups.filter(|((_, of_device), _)| **of_device).fold(0, |id, ((group, _), at)| id * group.len + at)

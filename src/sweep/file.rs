@@ -6,7 +6,8 @@ use toml::{Table, Value};
 use super::{
     key::{KeyError, Subject},
     plan::{Axis, Fixed, Group, Plan, Sample},
-    values::{Range, Spacing, Values, ValuesError, written},
+    quantity::written,
+    values::{Range, Spacing, Values, ValuesError},
 };
 use crate::{
     op::table::{CALLS, PREDICTED},

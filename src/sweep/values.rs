@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use toml::Value;
-
-use crate::units::{Bytes, BytesPerSecond, Cycles, Flops, FlopsPerSecond, Hertz, Seconds, decimal, grouped};
+use super::quantity::{EXACT, base, number, plain, split, whole};
+use crate::units::{grouped, significant};
 
 /// What the values of an axis are, which decides the type and the name of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,44 +69,6 @@ fn wrong<T>(value: impl ToString, rule: impl Into<String>) -> Result<T, ValuesEr
 
 /// Most values of a list or of a range by factors, which are kept; ranges by steps are not.
 const MOST_KEPT: usize = 1_000_000;
-/// Whole numbers up to here are exact as floating point.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
-/// A number with the unit behind it: `3.35 TB/s`. Absent where no number stands in front.
-fn split(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+' | 'e' | 'E')).unwrap_or(text.len());
-    // An exponent takes digits: of `3 EB` it would take the unit.
-    let places = (0..=end).rev().find_map(|end| text.get(..end)?.parse::<f64>().ok().map(|n| (n, end)));
-    let (number, end) = places.filter(|(number, _)| number.is_finite())?;
-    Some((number, text[end..].trim()))
-}
-
-/// What one of a unit is in base units, and what the name of a column says of these.
-fn base(unit: &str) -> Option<(f64, &'static str)> {
-    let one = format!("1 {unit}");
-    let of = |value: Option<f64>, name| value.map(|v| (v, name));
-    of((unit.is_empty()).then_some(1.0), "")
-        .or_else(|| of(one.parse::<Bytes>().ok().map(Bytes::get), "_bytes"))
-        .or_else(|| of(one.parse::<BytesPerSecond>().ok().map(BytesPerSecond::get), "_bytes_per_s"))
-        .or_else(|| of(one.parse::<Hertz>().ok().map(Hertz::get), "_hz"))
-        .or_else(|| of(one.parse::<Seconds>().ok().map(Seconds::get), "_s"))
-        .or_else(|| of(one.parse::<Cycles>().ok().map(Cycles::get), "_cycles"))
-        .or_else(|| of(one.parse::<Flops>().ok().map(Flops::get), "_flop"))
-        .or_else(|| of(one.parse::<FlopsPerSecond>().ok().map(FlopsPerSecond::get), "_flop_per_s"))
-}
-
-/// A value in base units with the name of these; absent for words.
-pub(super) fn number(text: &str) -> Option<(f64, &'static str)> {
-    let (number, unit) = split(text)?;
-    let (base, name) = base(unit)?;
-    Some((number * base, name))
-}
-
-fn whole(number: f64) -> bool {
-    number.fract() == 0.0 && number.abs() <= EXACT
-}
-
 impl Values {
     /// The values of a list.
     ///
@@ -276,6 +237,21 @@ impl Values {
         text
     }
 
+    /// A value between two of a range by its place, such as 2.5; absent for lists, whose values have nothing between them.
+    pub(super) fn between(&self, place: f64) -> Option<String> {
+        let Form::Steps { first, step, unit, .. } = &self.form else { return None };
+        let value = significant(first + place * step, 6);
+        Some(if unit.is_empty() { value } else { format!("{value} {unit}") })
+    }
+
+    /// The number at such a place, in the unit as written.
+    pub(super) fn at(&self, place: f64) -> f64 {
+        match &self.form {
+            Form::Steps { first, step, .. } => first + place * step,
+            Form::List(list) => list[place as usize].1,
+        }
+    }
+
     /// A value in base units; NaN for words.
     pub fn number(&self, index: u64) -> f64 {
         match &self.form {
@@ -283,16 +259,6 @@ impl Values {
             Form::Steps { first, step, base, .. } => (first + index as f64 * step) * base,
         }
     }
-}
-
-/// A number without noise of its sum: at most 12 places behind the point.
-fn plain(value: f64) -> String {
-    if value.abs() >= 1e-6 || value == 0.0 { decimal(value, 12) } else { format!("{value:e}") }
-}
-
-/// The text of a value in a file.
-pub(super) fn written(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -4,14 +4,10 @@ use anyhow::Result;
 use clap::Args as ClapArgs;
 use serde_json::{Map, Value, json};
 
-use super::Swept;
+use super::{Swept, span::headline};
 use crate::{
-    cli::{
-        args::{Format, OutputArgs},
-        table::{Cell as Drawn, Table},
-        world,
-    },
-    sweep::{Batch, Cell, Column, Found, Kept, MOST_GROUPS, Objective, Plan, Search, Shard, csv},
+    cli::table::{Cell as Drawn, Table},
+    sweep::{Batch, Cell, Column, Found, Kept, Objective, Search, csv},
     units::{counted, grouped, significant},
 };
 
@@ -33,18 +29,9 @@ pub struct Wanted {
 const SHOWN: usize = 20;
 
 impl Wanted {
-    /// Whether another question is asked than for all points.
-    pub fn asks(&self) -> bool {
-        false
-    }
-
     /// Whether something is looked for in all rows.
     pub fn searches(&self) -> bool {
         self.best.is_some() || !self.pareto.is_empty()
-    }
-
-    pub fn answer(&self, _space: &Swept, _output: &OutputArgs) -> Result<u8> {
-        Ok(0)
     }
 
     /// The search among rows of these columns.
@@ -70,28 +57,23 @@ impl Wanted {
     }
 }
 
-/// The axes of a plan, one line each.
-fn axes(plan: &Plan) -> Table<'static> {
-    let mut table = table(&["axis", "values", "first", "last", "varies"]);
-    for (group, axis) in plan.axes() {
-        let together = plan.groups[group].axes.iter().filter(|a| a.key != axis.key).map(|a| a.key.as_str());
-        let together: Vec<&str> = together.collect();
-        let varies = match (together.is_empty(), group) {
-            (false, _) => format!("with {}", together.join(", ")),
-            (true, 0) => "slowest".into(),
-            (true, _) => String::new(),
-        };
-        let values = &axis.values;
-        let (first, last) = (values.text(0), values.text(values.len() - 1));
-        let cells = [axis.key.clone(), grouped(values.len()), first, last, varies];
-        table.rows.push(cells.map(Drawn::from).to_vec());
-    }
-    table
-}
+/// Headings of results for people.
+const SHORT: [(&str, &str); 9] = [
+    ("predicted_us", "us"),
+    ("occupancy_pct", "occ %"),
+    ("percent_of_roof", "roof %"),
+    ("tflop_per_s", "TFLOP/s"),
+    ("usd_per_million", "USD/1M"),
+    ("tail_cost_pct", "tail %"),
+    ("blocks_per_sm", "per SM"),
+    ("gpu_name", "GPU"),
+    ("limiters", "limits"),
+];
 
-/// A table whose headings are the names of its columns.
+/// A table of columns by name.
 fn table<'a>(heads: &[&'a str]) -> Table<'a> {
-    Table { columns: heads.iter().map(|head| (*head, *head)).collect(), rows: Vec::new() }
+    let short = |head: &'a str| SHORT.iter().find(|(name, _)| *name == head).map_or(head, |(_, short)| short);
+    Table { columns: heads.iter().map(|head| (short(head), *head)).collect(), rows: Vec::new() }
 }
 
 /// A cell that stands to the right where it is a number; the times of a table are read by 4 digits.
@@ -101,56 +83,6 @@ fn drawn(text: &str) -> Drawn {
         Ok(number) => number.into(),
         Err(_) => text.into(),
     }
-}
-
-fn fixed(plan: &Plan) -> String {
-    let fixed: Vec<String> =
-        plan.fixed.iter().filter(|f| f.key != "op").map(|f| format!("{} = {}", f.key, f.value)).collect();
-    fixed.join(", ")
-}
-
-/// How many points, and of what: the answer to `--dry-run`.
-pub fn dry(plan: &Plan, command: &str, shard: Shard, format: Format) -> String {
-    let rows = shard.rows(plan.rows());
-    let count = rows.end - rows.start;
-    if format == Format::Json {
-        let axis = |(_, axis): (usize, &crate::sweep::Axis)| json!({"key": axis.key, "values": axis.values.len()});
-        let value = json!({
-            "schema": 1, "command": command, "op": plan.op, "points": plan.points(), "rows": plan.rows(),
-            "shard": {"index": shard.index, "count": shard.count, "first_row": rows.start, "end_row": rows.end},
-            "axes": plan.axes().map(axis).collect::<Vec<_>>(),
-        });
-        return format!("{value:#}\n");
-    }
-    let mut text = headline(plan);
-    if shard != Shard::WHOLE {
-        text += &format!(
-            "shard {} of {}: {}, from row {}\n",
-            shard.index,
-            shard.count,
-            counted(count, "row"),
-            grouped(rows.start)
-        );
-    }
-    text + "\n" + &axes(plan).text()
-}
-
-fn headline(plan: &Plan) -> String {
-    let mut text = String::new();
-    if !plan.title.is_empty() {
-        text += &format!("{}\n", plan.title);
-    }
-    let sample = match plan.sample {
-        None => String::new(),
-        Some(s) => format!(", {} drawn with seed {}", grouped(s.count), s.seed),
-    };
-    text += &format!("{}: {}{sample}\n", plan.op, counted(plan.points(), "point"));
-    let fixed = fixed(plan);
-    if !fixed.is_empty() {
-        let line = format!("fixed: {fixed}");
-        text += &(textwrap::fill(&line, world::width()) + "\n");
-    }
-    text
 }
 
 /// The answer of a sweep.
@@ -173,9 +105,22 @@ impl Report<'_> {
         self.place(name).and_then(|place| kept.get(place)).map_or("", String::as_str)
     }
 
+    /// The key of the axis in a column.
+    fn key(&self, place: usize) -> &str {
+        self.space.plan.axes().nth(place - 1).map_or("", |(_, axis)| axis.key.as_str())
+    }
+
+    /// The value of an axis in a row as it was written, from the number of the point.
+    fn value(&self, cells: &[String], place: usize) -> String {
+        let plan = &self.space.plan;
+        let mut at = vec![0; plan.groups.len()];
+        plan.coordinates(cells[0].parse().unwrap_or_default(), &mut at);
+        plan.axes().nth(place - 1).map_or(String::new(), |(group, axis)| axis.values.text(at[group]))
+    }
+
     /// `m = 64, gpu = h100`: the axes of a row.
     fn point(&self, cells: &[String]) -> String {
-        let axes = (1..self.inputs).map(|place| format!("{} = {}", self.columns[place].name, cells[place]));
+        let axes = (1..self.inputs).map(|place| format!("{} = {}", self.key(place), self.value(cells, place)));
         axes.collect::<Vec<_>>().join(", ")
     }
 
@@ -243,38 +188,55 @@ impl Report<'_> {
             return format!("\n{}\n", textwrap::fill(&line, width));
         }
         let names: Vec<&str> = by.iter().map(|place| self.columns[*place].name.as_str()).collect();
-        let rest: Vec<usize> = (1..self.inputs).filter(|place| !by.contains(place)).collect();
-        let mut heads = names.clone();
-        heads.extend(rest.iter().map(|place| self.columns[*place].name.as_str()));
-        heads.extend(["predicted_us", "bound", "tile"]);
-        if !heads.contains(&name.as_str()) {
-            heads.push(name);
-        }
+        let mut places = by.to_vec();
+        places.extend((1..self.inputs).filter(|place| !by.contains(place)));
+        places.extend(["predicted_us", "bound", "tile", name].iter().filter_map(|name| self.place(name)));
         let line = format!("Best ({word} {name}) for each {}:", names.join(", "));
-        let rows: Vec<&Kept> = self.found.best.values().collect();
-        format!("\n{line}\n") + &self.table(&heads, &rows) + if self.found.left_out { LEFT_OUT } else { "" }
+        let mut rows: Vec<&Kept> = self.found.best.values().collect();
+        // By what the rows are grouped, numbers as numbers.
+        let order = |kept: &Kept| -> Vec<(f64, String)> {
+            by.iter()
+                .map(|place| (kept.cells[*place].parse().unwrap_or(f64::INFINITY), kept.cells[*place].clone()))
+                .collect()
+        };
+        rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let rows: Vec<_> = rows.into_iter().map(|kept| kept.cells.clone()).collect();
+        let total = rows.len();
+        format!("\n{line}\n") + &self.table(places, rows, total) + if self.found.left_out { LEFT_OUT } else { "" }
     }
 
     fn front(&self, [first, second]: &[Objective; 2], width: usize) -> String {
-        let mut heads: Vec<&str> = (1..self.inputs).map(|place| self.columns[place].name.as_str()).collect();
-        heads.extend([first.name.as_str(), second.name.as_str(), "bound"]);
-        let rows: Vec<&Kept> = self.found.front.iter().collect();
+        let mut places: Vec<usize> = (1..self.inputs).collect();
+        places.extend([&first.name, &second.name, "bound", "tile"].iter().filter_map(|name| self.place(name)));
+        let rows: Vec<Vec<String>> = self.found.front.iter().map(|kept| kept.cells.clone()).collect();
         let line = match rows.len() {
             0 => format!("No point has values in both {} and {}.", first.name, second.name),
             n => format!("{} no other beats in both {} and {}:", counted(n as u64, "point"), first.name, second.name),
         };
-        format!("\n{}\n", textwrap::fill(&line, width)) + &self.table(&heads, &rows)
+        format!("\n{}\n", textwrap::fill(&line, width)) + &self.table(places, rows, self.found.front.len())
     }
 
-    fn table(&self, heads: &[&str], rows: &[&Kept]) -> String {
+    /// Rows in some of their columns, each once; those that are empty throughout are left out.
+    fn table(&self, mut places: Vec<usize>, rows: Vec<Vec<String>>, total: usize) -> String {
         if rows.is_empty() {
             return String::new();
         }
-        let mut table = table(heads);
-        for kept in rows.iter().take(SHOWN) {
-            table.rows.push(heads.iter().map(|head| drawn(self.cell(&kept.cells, head))).collect());
+        let shown = &rows[..rows.len().min(SHOWN)];
+        let mut seen = Vec::new();
+        places.retain(|place| {
+            let new = !seen.contains(place) && shown.iter().any(|cells| !cells[*place].is_empty());
+            seen.push(*place);
+            new
+        });
+        let axis = |place: usize| (1..self.inputs).contains(&place);
+        let heads: Vec<&str> =
+            places.iter().map(|p| if axis(*p) { self.key(*p) } else { self.columns[*p].name.as_str() }).collect();
+        let mut table = table(&heads);
+        for cells in shown {
+            let cell = |p: &usize| if axis(*p) { self.value(cells, *p).into() } else { drawn(&cells[*p]) };
+            table.rows.push(places.iter().map(cell).collect());
         }
-        table.text() + &more(rows.len())
+        table.text() + &more(total)
     }
 
     /// The first rows.
@@ -282,17 +244,10 @@ impl Report<'_> {
         let Some(batch) = self.first else { return String::new() };
         let mut places: Vec<usize> = (1..self.inputs).collect();
         let results = ["predicted_us", "bound", "tile", "waves", "occupancy_pct", "tflop_per_s", "percent_of_roof"];
-        let cell = |place, row| csv::cell(batch, place, row, self.inputs);
-        let shown = batch.rows.min(SHOWN);
-        let filled = |place: &usize| (0..shown).any(|row| !cell(*place, row).is_empty());
-        places.extend(results.iter().filter_map(|name| self.place(name)).filter(filled));
-        let heads: Vec<&str> = places.iter().map(|place| self.columns[*place].name.as_str()).collect();
-        let mut table = table(&heads);
-        for row in 0..shown {
-            table.rows.push(places.iter().map(|place| drawn(&cell(*place, row))).collect());
-        }
-        let rows = self.found.rows as usize;
-        format!("\n{}", table.text()) + &more(rows)
+        places.extend(results.iter().filter_map(|name| self.place(name)));
+        let cells = |row| (0..self.columns.len()).map(|place| csv::cell(batch, place, row, self.inputs)).collect();
+        let rows = (0..batch.rows.min(SHOWN)).map(cells).collect();
+        format!("\n{}", self.table(places, rows, self.found.rows as usize))
     }
 
     /// For programs.
@@ -331,8 +286,6 @@ impl Report<'_> {
 }
 
 const LEFT_OUT: &str = "further groups are left out: write the rows to a file, or take fewer columns in --by\n";
-const _: () = assert!(MOST_GROUPS >= 1000);
-
 fn more(rows: usize) -> String {
     match rows.checked_sub(SHOWN) {
         None | Some(0) => String::new(),

@@ -98,7 +98,11 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
     match args.output.format {
         // The rows were the answer.
         Format::Csv if args.out.is_none() && args.output.output.is_none() => {
-            world::note(quiet, report.text(80).trim_end());
+            let (rows, errors) = (world::counted(found.rows, "row"), report.found.errors);
+            world::note(quiet, &format!("{rows}, {errors} that cannot run"));
+            if args.wanted.searches() {
+                world::note(quiet, report.text(80).trim_end());
+            }
         }
         Format::Json => print(&report.json())?,
         _ => print(&report.text(world::width()))?,
