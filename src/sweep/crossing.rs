@@ -87,7 +87,9 @@ pub enum CrossingError {
 const MOST_COMBINATIONS: u64 = 10_000;
 /// Places of the axis that are tried first.
 const PROBES: u64 = 17;
-/// Longest axis that is tried value by value where the condition changes more than once.
+/// Longest axis that is tried value by value; of a longer one, only where the probes see more than one change.
+const SCANNED: u64 = 2_048;
+/// Longest axis that is tried value by value at all.
 const MOST_SCANNED: u64 = 20_000;
 /// How near a value between two of the axis is found, as a share of it.
 const NEAR: f64 = 1e-4;
@@ -155,6 +157,8 @@ pub struct Crossing {
     pub changes: usize,
     /// Points that were evaluated.
     pub evaluated: u64,
+    /// Whether every value of the axis was; else a change between two probes may have been missed.
+    pub every: bool,
     /// Why nothing can be said: no point can run.
     pub error: Option<String>,
 }
@@ -237,20 +241,21 @@ impl Search<'_, '_> {
         let len = self.plan.groups[self.group].len;
         let others = self.plan.axes().filter(|(group, _)| *group != self.group);
         let others = others.map(|(group, axis)| (axis.key.clone(), axis.values.text(self.at[group]))).collect();
-        let probes = PROBES.min(len);
+        let probes = if len <= SCANNED { len } else { PROBES };
         let place = |i: u64| if probes < 2 { 0 } else { i * (len - 1) / (probes - 1) };
         let tried: Vec<(u64, bool)> = (0..probes).map(place).map(|i| (i, self.holds(i))).collect();
         let at_first = tried[0].1;
         let switches: Vec<_> = tried.windows(2).filter(|pair| pair[0].1 != pair[1].1).collect();
         let mut changes = switches.len();
-        let mut value = None;
+        let (mut value, mut every) = (None, probes == len);
         if let Some([(low, _), (high, _)]) = switches.first().copied() {
             let (mut low, mut high) = (*low, *high);
-            if changes > 1 && len <= MOST_SCANNED {
+            if changes > 1 && probes < len && len <= MOST_SCANNED {
                 let all: Vec<bool> = (0..len).map(|i| self.holds(i)).collect();
                 changes = all.windows(2).filter(|pair| pair[0] != pair[1]).count();
                 high = all.iter().position(|holds| *holds != at_first).unwrap_or_default() as u64;
                 low = high.saturating_sub(1);
+                every = true;
             }
             while high - low > 1 {
                 let middle = low + (high - low) / 2;
@@ -259,7 +264,7 @@ impl Search<'_, '_> {
             value = Some(self.between(key, low, high, at_first));
         }
         let error = self.error.take().filter(|_| tried.iter().all(|(_, holds)| !holds));
-        Crossing { others, at_first, value, changes, evaluated: self.evaluated, error }
+        Crossing { others, at_first, value, changes, evaluated: self.evaluated, every, error }
     }
 
     /// The value between two neighbours of the axis where the condition changes, if there are values between.
@@ -299,12 +304,13 @@ impl Crossing {
         }
         let (first, last) = ends;
         let more = match self.changes {
+            0 | 1 if !self.every => " (By bisection; not every value was tried.)".into(),
             0 | 1 => String::new(),
             n => format!(" It is not monotone: it changes {n} times."),
         };
         match (&self.value, self.at_first) {
-            (None, true) => format!("`{condition}` holds from {along} = {first} to {last}{of}."),
-            (None, false) => format!("`{condition}` holds nowhere from {along} = {first} to {last}{of}."),
+            (None, true) => format!("`{condition}` holds from {along} = {first} to {last}{of}.{more}"),
+            (None, false) => format!("`{condition}` holds nowhere from {along} = {first} to {last}{of}.{more}"),
             (Some(value), false) => format!("`{condition}` holds from {along} = {value} on{of}.{more}"),
             (Some(value), true) => {
                 format!("`{condition}` holds up to {along} = {value}{of}, and no longer from there on.{more}")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::quantity::{EXACT, base, number, plain, split, whole};
+use super::quantity::{EXACT, base as unit_base, number, plain, split, whole};
 use crate::units::{grouped, significant};
 
 /// What the values of an axis are, which decides the type and the name of its column.
@@ -106,17 +106,19 @@ impl Values {
         let Some((from, unit)) = split(&range.from) else {
             return wrong(&range.from, "a range starts with a number, such as 64 or \"1 TB/s\"");
         };
+        let Some((base, name)) = unit_base(unit) else {
+            let rule = format!("`{unit}` is no unit; write a number, or one such as 48 KiB or 3.35 TB/s");
+            return wrong(&range.from, rule);
+        };
+        // In the unit of the first value, whatever unit of its kind is written.
         let same = |text: &str, what: &str| match split(text) {
             Some((number, other)) if other == unit => Ok(number),
-            _ => wrong(text, format!("{what} needs a number in the unit of the first value, `{}`", range.from)),
+            other => match other.and_then(|(number, other)| Some((number, unit_base(other)?))) {
+                Some((number, (of, kind))) if kind == name && !name.is_empty() => Ok(number * (of / base)),
+                _ => wrong(text, format!("{what} needs a number in a unit as of the first value, `{}`", range.from)),
+            },
         };
         let to = same(&range.to, "the end of the range")?;
-        let Some((base, name)) = base(unit) else {
-            return wrong(
-                &range.from,
-                format!("`{unit}` is no unit; write a number, or one such as 48 KiB or 3.35 TB/s"),
-            );
-        };
         if to < from {
             return wrong(&range.to, format!("the range must rise: write at least {}", range.from));
         }
@@ -280,6 +282,7 @@ mod tests {
         assert_eq!(texts("1:4:/3", true), ["1", "3", "4"]);
         assert_eq!(texts("0.1:0.3:0.1", false), ["0.1", "0.2", "0.3"]);
         assert_eq!(texts("1 TB/s:2 TB/s:500e-3 TB/s", false), ["1 TB/s", "1.5 TB/s", "2 TB/s"]);
+        assert_eq!(texts("1 TB/s:1.5 TB/s:250 GB/s", false), ["1 TB/s", "1.25 TB/s", "1.5 TB/s"]);
         assert_eq!(texts("h100:1g.10gb", false), ["h100:1g.10gb"]);
         assert_eq!(texts("a, b", false), ["a", "b"]);
     }
@@ -306,7 +309,8 @@ mod tests {
             ("1:4:x1", true, "above 1"),
             ("1:4:xx", true, "64:8192:x2"),
             ("1:4:/0", true, "at least one value"),
-            ("1 TB/s:2 GB/s:1 TB/s", false, "in the unit of the first value"),
+            ("1 TB/s:2 GHz:1 TB/s", false, "in a unit as of the first value"),
+            ("1 TB/s:2 TB/s:1", false, "in a unit as of the first value"),
             ("1 furlong:2 furlong:1 furlong", false, "is no unit"),
             ("1:1e300", true, "whole numbers are wanted"),
             ("1:1e300", false, "larger step"),

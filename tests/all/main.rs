@@ -68,6 +68,8 @@ mod simulate_laws;
 mod simulate_mix;
 mod simulate_oracle;
 mod stream;
+mod sweep;
+mod sweep_finding;
 mod tables;
 mod time_laws;
 mod trace_damage;
