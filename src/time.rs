@@ -1,9 +1,12 @@
 //! The time of a launch: one term per resource, and how they combine. Equations: `docs/model.md`.
 
+mod combine;
 mod outline;
 mod terms;
 pub mod tiled;
 
+pub(crate) use combine::{DROOP_TIME, p_sum};
+use combine::{Sides, p_sums};
 pub use outline::{Outline, outline};
 pub use terms::{Rates, rates};
 
@@ -238,10 +241,11 @@ fn find(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing) -> Foun
         Timing::Device => Seconds::ZERO,
         Timing::Launch => gpu.calibration.constants.launch_overhead,
     };
-    let p = gpu.calibration.constants.overlap_exponent;
-    let (device, power_droop) = combine(gpu, &found.terms, p);
-    let (without_tail, _) = combine(gpu, &balanced.terms, p);
-    let (high, _) = combine(gpu, &found.terms, 1.0);
+    let (sides, balanced) = (Sides::new(gpu, &found.terms), Sides::new(gpu, &balanced.terms));
+    let (body, without_tail) = p_sums(&sides.body, &balanced.body, gpu.calibration.constants.overlap_exponent);
+    let (device, power_droop) = sides.total(body);
+    let (without_tail, _) = balanced.total(without_tail);
+    let (high, _) = sides.total(sides.body.iter().copied().sum());
     let work = |pick: fn(&Term) -> Seconds| {
         found.terms.iter().filter(|t| !matches!(t.resource, Resource::Fixed | Resource::Split)).map(pick)
     };
@@ -258,68 +262,5 @@ fn find(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing) -> Foun
         high: high + overhead,
         power_droop,
         tail_cost: (1.0 - without_tail / device).max(0.0),
-    }
-}
-
-/// Fixed cost plus the p-sum of the terms, with the share that power adds to it. What the SM itself does (pipes, issue, waiting) overlaps within an SM
-/// and counts once, by its largest; memory levels and the ports of the SMs each count for themselves.
-fn combine(gpu: &Gpu, terms: &[Term], p: f64) -> (Seconds, f64) {
-    let time = |wanted: fn(Resource) -> bool| {
-        terms.iter().filter(|t| wanted(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max)
-    };
-    let compute =
-        time(|r| matches!(r, Resource::Pipe(_) | Resource::Issue | Resource::Chain | Resource::ArithmeticLatency))
-            + time(|r| r == Resource::Store);
-    let side = [
-        compute,
-        time(|r| r == Resource::Memory(Level::Dram)),
-        time(|r| r == Resource::Memory(Level::L2)),
-        time(|r| r == Resource::Memory(Level::Shared)),
-        time(|r| matches!(r, Resource::SmPorts | Resource::FewSms)),
-    ];
-    let body = p_sum(&side, p);
-    let total = time(|r| r == Resource::Fixed) + time(|r| r == Resource::Split) + body;
-    // Long tensor kernels lose clock to power: t (1 + pw u t / (t + 3 ms)), u = share of the math term.
-    let is_tensor = |r: Resource| matches!(r, Resource::Pipe(Pipe::Tensor { .. }));
-    let tensor = time(is_tensor);
-    // The output of a matrix product keeps its SM at work as its math does, be it on tensor cores or vector units.
-    let busy = if time(|r| r == Resource::Store).get() > 0.0 { compute } else { tensor };
-    let pipes = terms.iter().filter_map(|t| if let Resource::Pipe(pipe) = t.resource { Some(pipe) } else { None });
-    let most = pipes.max_by_key(|pipe| is_tensor(Resource::Pipe(*pipe))).map_or(0.0, |p| gpu.calibration.droop(p));
-    let share = if total.get() > 0.0 { (busy / total).min(1.0) } else { 0.0 };
-    let droop = most * share * (total / (total + DROOP_TIME));
-    (total * (1.0 + droop), droop)
-}
-
-/// Time scale of the power droop, set by hand in the fit of the shared constants.
-pub(crate) const DROOP_TIME: Seconds = Seconds(3e-3);
-
-/// (sum of t^p)^(1/p), computed after division by the largest term; an infinite p is the maximum.
-pub(crate) fn p_sum(terms: &[Seconds], p: f64) -> Seconds {
-    let largest = terms.iter().copied().fold(Seconds::ZERO, Seconds::max);
-    if largest.get() <= 0.0 || !p.is_finite() {
-        return largest;
-    }
-    // Powers are dear, and those of 0 and 1 are known.
-    let power = |base: f64, exponent: f64| match (base, exponent) {
-        (0.0 | 1.0, _) | (_, 1.0) => base,
-        _ => libm::pow(base, exponent),
-    };
-    let sum: f64 = terms.iter().map(|t| power(*t / largest, p)).sum();
-    largest * power(sum, 1.0 / p)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn p_sum_lies_between_the_largest_and_the_sum() {
-        let terms = [Seconds(3.0), Seconds(4.0), Seconds(0.0)];
-        assert!((p_sum(&terms, 2.0).get() - 5.0).abs() < 1e-12);
-        assert!((p_sum(&terms, 1.0).get() - 7.0).abs() < 1e-12);
-        assert_eq!(p_sum(&terms, f64::INFINITY), Seconds(4.0));
-        assert_eq!(p_sum(&[], 3.3), Seconds::ZERO);
-        assert!(p_sum(&[Seconds(1e-300), Seconds(1e-300)], 3.3).get() > 1e-300);
     }
 }
