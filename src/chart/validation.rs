@@ -57,6 +57,11 @@ impl Grid {
         Self { columns, count: count.max(1), plot: heights[columns - 1], head: head + 12.0 }
     }
 
+    /// With a single line of words above each plot.
+    pub fn titled(self) -> Self {
+        Self { head: LINE + 12.0, ..self }
+    }
+
     pub fn height(&self) -> f64 {
         let rows = self.count.div_ceil(self.columns) as f64;
         rows * (self.head + self.plot + INSET[2]) + (rows - 1.0) * GAP

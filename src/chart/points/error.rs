@@ -70,7 +70,7 @@ pub enum PointsError {
         value: String,
     },
     /// No row that can be drawn.
-    #[error("`{file}`: no row has both {what}; {why}")]
+    #[error("`{file}`: no row has {what}; {why}")]
     Nothing {
         /// The table.
         file: String,

@@ -91,7 +91,7 @@ impl Front {
         let rows = curves.rows(points)?;
         let x = Scale::new(points, &curves.x, &rows, asked.log.map(|l| l.x))?;
         let y = Scale::new(points, &curves.y, &rows, asked.log.map(|l| l.y))?;
-        let series = curves.series(rows.iter().copied());
+        let (series, _) = curves.series(rows.iter().copied());
         curves.few(points, series.len(), "")?;
         let more = [asked.max.contains(&asked.x), asked.max.contains(&asked.y)];
         // What a point is called: what was varied, and is not told by axes and colours.
@@ -118,25 +118,39 @@ impl Front {
         }
         let best = mark_best(&mut dots, more);
         let left = points.len() - dots.len();
-        let mut notes = Vec::new();
+        let mut notes = vec![String::new()];
         if left > 0 {
-            notes.push(format!("{} without both values left out", counted(left as u64, "point")));
+            let both = format!("{} and {}", asked.x, asked.y);
+            notes.push(points.failed(left as u64, &both, ", left out"));
         }
         let side = |more: bool| if more { "more" } else { "less" };
-        let subtitle = format!(
-            "{} of {} that no other one beats in both; of {} {} is better, of {} {}{}",
+        notes[0] = format!(
+            "Joined: {} of {} that no other one beats in both; of {} {} is better, of {} {}{}",
             grouped(best as u64),
             counted(dots.len() as u64, "point"),
             shortened(&x.title, 60),
             side(more[0]),
             shortened(&y.title, 60),
             side(more[1]),
-            if best > NAMED { format!("; {NAMED} of them named, evenly along the front") } else { String::new() }
+            match best {
+                0 | 1 => String::new(),
+                few if few <= NAMED => "; named where there is room".into(),
+                _ => format!("; {NAMED} of them named where there is room"),
+            }
         );
         let title = format!("{} against {}", y.title, x.title);
         let key = series.iter().map(|s| s.label.clone()).filter(|l| !l.is_empty()).collect();
-        let caption = points.caption(title, notes);
-        Ok(Self { caption, subtitle, x, y, more, dots, key, names: [asked.x.clone(), asked.y.clone()] })
+        let caption = points.caption(title);
+        Ok(Self {
+            caption,
+            subtitle: notes.join(". "),
+            x,
+            y,
+            more,
+            dots,
+            key,
+            names: [asked.x.clone(), asked.y.clone()],
+        })
     }
 
     /// Draws the figure.

@@ -87,8 +87,7 @@ impl Heat {
             .filter(|row| x.of_row[*row].is_some() && y.of_row[*row].is_some() && z.value(*row).is_some())
             .collect();
         if rows.is_empty() {
-            let what = format!("{}, {} and {}", x.name, y.name, z.name).replacen("both ", "", 1);
-            return Err(PointsError::Nothing { file: points.file().into(), what, why: points.reason() });
+            return Err(points.nothing(format!("{}, {} and {} together", x.name, y.name, z.name)));
         }
         let scale = Scale::new(points, &z, &rows, asked.log)?;
         let group = |levels: usize, pixels: f64| levels.div_ceil((pixels / LEAST) as usize).max(1);
@@ -116,7 +115,7 @@ impl Heat {
         let mut notes = Vec::new();
         if groups != [1, 1] {
             notes.push(format!(
-                "each cell is the largest {} of {} x {} points",
+                "Each cell is the largest {} of {} x {} points",
                 short(&z.name),
                 grouped(groups[0] as u64),
                 grouped(groups[1] as u64)
@@ -133,17 +132,18 @@ impl Heat {
             ));
         }
         if failed > 0 {
-            notes.push(format!("{} without {}", counted(failed, "point"), short(&z.name)));
+            notes.push(points.failed(failed, &z.name, ""));
         }
         if unplaced > 0 {
             notes.push(format!("{} without {} or {} left out", counted(unplaced, "point"), x.name, y.name));
         }
         let title = format!("{} over {} and {}", scale.title, x.title(), y.title());
-        let subtitle = subtitle(&scale, &cells);
+        notes.insert(0, subtitle(&scale, &cells));
+        let subtitle = notes.join(". ");
         let described = format!("{title}. {subtitle}.");
         let csv = csv(points, [&x, &y, &z]);
         let titles = [x.title(), y.title()];
-        Ok(Self { caption: points.caption(title, notes), subtitle, described, titles, words, z: scale, cells, csv })
+        Ok(Self { caption: points.caption(title), subtitle, described, titles, words, z: scale, cells, csv })
     }
 
     /// Draws the figure.

@@ -55,18 +55,20 @@ impl Lines {
     pub fn new(points: &Points, asked: &LinesAsked) -> Result<Self, PointsError> {
         let curves = Curves::new(points, &asked.x, &asked.y, &asked.by)?;
         let rows = curves.rows(points)?;
-        let x = Scale::new(points, &curves.x, &rows, asked.log.map(|l| l.x))?;
+        let x = Scale::new(points, &curves.x, &rows, asked.log.map(|l| l.x))?.spaced(&curves.x, asked.log);
         let y = Scale::new(points, &curves.y, &rows, asked.log.map(|l| l.y))?;
-        let series = curves.series(0..points.len());
+        let (series, empty) = curves.series(0..points.len());
         curves.few(points, series.len(), ", or draw panels: chart multiples --panels")?;
-        let mut said = curves.notes(points, &series, &[]);
+        let mut said = curves.notes(points, &series, &empty);
         if let ([one], true) = (series.as_slice(), curves.bounds.iter().any(Option::is_some)) {
-            if runs(one).len() > 1 {
-                said.insert(0, "Strip: what binds (high math, middle memory, low latency)".into());
+            match runs(one).as_slice() {
+                [] => {}
+                [(bound, ..)] => said.insert(0, format!("{} throughout", bound.word())),
+                _ => said.insert(0, "Strip: what binds (high math, middle memory, low latency)".into()),
             }
         }
         let title = format!("{} over {}", y.title, x.title);
-        let caption = points.caption(title, Vec::new());
+        let caption = points.caption(title);
         let csv = curves.csv(None, &[("", &series)]);
         Ok(Self { caption, subtitle: said.join(". "), x, y, series, csv })
     }
@@ -96,7 +98,7 @@ impl Lines {
         }
         let mut ends: Vec<(usize, Point)> = Vec::new();
         for (index, series) in self.series.iter().enumerate() {
-            if let Some(end) = curve(&mut canvas, series, index, &x, &y) {
+            if let Some(end) = curve(&mut canvas, series, index, (&x, &y), named) {
                 ends.push((index, end));
             }
         }

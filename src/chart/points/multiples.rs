@@ -54,16 +54,16 @@ impl Multiples {
         let all: Vec<String> = asked.panels.iter().chain(&asked.by).cloned().collect();
         let whole = Curves::new(points, &asked.x, &asked.y, &all)?;
         let rows = whole.rows(points)?;
-        let x = Scale::new(points, &whole.x, &rows, asked.log.map(|l| l.x))?;
+        let x = Scale::new(points, &whole.x, &rows, asked.log.map(|l| l.x))?.spaced(&whole.x, asked.log);
         let y = Scale::new(points, &whole.y, &rows, asked.log.map(|l| l.y))?;
         let split = asked.panels.len();
-        let series = whole.series(0..points.len());
+        let (series, empty) = whole.series(0..points.len());
         let mut keys: Vec<_> = series.iter().map(|s| s.key[split..].to_vec()).collect();
         keys.sort();
         keys.dedup();
         let curves = Curves::new(points, &asked.x, &asked.y, &asked.by)?;
         curves.few(points, keys.len(), "")?;
-        let notes = whole.notes(points, &series, &[]);
+        let notes = whole.notes(points, &series, &empty);
         let mut panels: Vec<(String, Vec<(usize, Series)>)> = Vec::new();
         let mut last = None;
         for mut one in series {
@@ -95,7 +95,7 @@ impl Multiples {
             panels.iter().map(|(name, some)| (name.as_str(), some.iter().map(|s| s.1.clone()).collect())).collect();
         let plain: Vec<(&str, &[Series])> = plain.iter().map(|(name, some)| (*name, some.as_slice())).collect();
         let csv = curves.csv(Some("panel"), &plain);
-        Ok(Self { caption: points.caption(title, Vec::new()), subtitle: notes.join(". "), x, y, panels, key, csv })
+        Ok(Self { caption: points.caption(title), subtitle: notes.join(". "), x, y, panels, key, csv })
     }
 
     /// Draws the figure.
@@ -115,7 +115,7 @@ impl Multiples {
     pub(in crate::chart) fn canvas(&self, theme: Theme) -> Canvas {
         let rows = key(&self.key, page::WIDTH - 2.0 * page::BORDER);
         let above = KEY_ROW * rows.len() as f64;
-        let grid = Grid::new(self.panels.len(), HEIGHTS);
+        let grid = Grid::new(self.panels.len(), HEIGHTS).titled();
         let (mut canvas, body) = page::open(&self.caption, &self.subtitle, theme, above + grid.height() + 8.0);
         draw_key(&mut canvas, &rows, body, true);
         let below = Rect { y0: body.y0 + above, ..body };
@@ -126,7 +126,7 @@ impl Multiples {
             x.draw_below(&mut canvas, plot);
             y.draw_left(&mut canvas, plot);
             for (look, one) in series {
-                curve(&mut canvas, one, *look, &x, &y);
+                curve(&mut canvas, one, *look, (&x, &y), self.key.len() > 1);
             }
             let bold = Type::new(12.0, canvas.palette.ink).bold();
             canvas.text((plot.x0, plot.y0 - 15.0), &elide(name, 12.0, true, plot.width() / SLACK), bold);

@@ -65,14 +65,13 @@ impl Curves {
         let has = |row: &usize| self.x.value(*row).is_some() && self.y.value(*row).is_some();
         let rows: Vec<usize> = (0..points.len()).filter(has).collect();
         if rows.is_empty() {
-            let what = format!("{} and {}", self.x.name, self.y.name);
-            return Err(PointsError::Nothing { file: points.file().into(), what, why: points.reason() });
+            return Err(points.nothing(format!("both {} and {}", self.x.name, self.y.name)));
         }
         Ok(rows)
     }
 
-    /// The series of `rows`, by the order of their cells.
-    pub fn series(&self, rows: impl Iterator<Item = usize>) -> Vec<Series> {
+    /// The series of `rows`, by the order of their cells, and the names of those without any value.
+    pub fn series(&self, rows: impl Iterator<Item = usize>) -> (Vec<Series>, Vec<String>) {
         let mut found: BTreeMap<Vec<Option<usize>>, Vec<Sample>> = BTreeMap::new();
         for row in rows {
             let Some(x) = self.x.value(row) else { continue };
@@ -88,25 +87,28 @@ impl Curves {
             samples.sort_by(order);
             Series { label: label(&self.by, &key), key, samples }
         });
-        series.collect()
+        let (series, empty): (Vec<_>, Vec<_>) = series.partition(|s| s.samples.iter().any(|s| s.y.is_some()));
+        (series, empty.into_iter().map(|s| s.label).collect())
     }
 
     /// What is to be said of rows that are not on the curves, and of several ones at one place.
-    pub fn notes(&self, points: &Points, series: &[Series], besides: &[&str]) -> Vec<String> {
+    pub fn notes(&self, points: &Points, series: &[Series], empty: &[String]) -> Vec<String> {
         let mut notes = Vec::new();
         let count = |rows: &dyn Fn(usize) -> bool| (0..points.len()).filter(|row| rows(*row)).count() as u64;
-        let without = |what: &Column, rows: u64, then: &str| {
-            format!("{} without {}{then}", counted(rows, "point"), short(&what.name))
-        };
         let (no_x, no_y) = (
             count(&|row| self.x.value(row).is_none()),
             count(&|row| self.x.value(row).is_some() && self.y.value(row).is_none()),
         );
         if no_x > 0 {
-            notes.push(without(&self.x, no_x, " left out"));
+            notes.push(format!("{} without {} left out", counted(no_x, "point"), short(&self.x.name)));
         }
         if no_y > 0 {
-            notes.push(without(&self.y, no_y, ", gaps in the curves"));
+            notes.push(points.failed(no_y, &self.y.name, ", gaps in the curves"));
+        }
+        if !empty.is_empty() {
+            let some: Vec<String> = empty.iter().take(3).map(|label| shortened(label, 60)).collect();
+            let more = if empty.len() > 3 { format!(" and {} more", empty.len() - 3) } else { String::new() };
+            notes.push(format!("No point at all: {}{more}", some.join("; ")));
         }
         let twice = |s: &Series| {
             let known: Vec<f64> = s.samples.iter().filter(|s| s.y.is_some()).map(|s| s.x).collect();
@@ -115,7 +117,7 @@ impl Curves {
         let twice: usize = series.iter().map(twice).sum();
         if twice > 0 {
             let mut known = vec![self.x.name.as_str()];
-            known.extend(self.by.iter().map(|b| b.name.as_str()).chain(besides.iter().copied()));
+            known.extend(self.by.iter().map(|b| b.name.as_str()));
             notes.push(format!(
                 "several points at {} of {}, all drawn{}",
                 counted(twice as u64, "value"),
@@ -234,7 +236,14 @@ const FEW: usize = 24;
 const APART: f64 = 90.0;
 
 /// Draws a curve as the `index`-th of its figure, and returns its last point.
-pub(super) fn curve(canvas: &mut Canvas, series: &Series, index: usize, x: &Placed, y: &Placed) -> Option<Point> {
+/// One among others has markers along it.
+pub(super) fn curve(
+    canvas: &mut Canvas,
+    series: &Series,
+    index: usize,
+    (x, y): (&Placed, &Placed),
+    among: bool,
+) -> Option<Point> {
     let (ink, dash, mark, hollow) = look(index, &canvas.palette);
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     let mut missed = true;
@@ -265,7 +274,7 @@ pub(super) fn curve(canvas: &mut Canvas, series: &Series, index: usize, x: &Plac
             if first {
                 marked = at.0 - APART + (index % 6) as f64 * APART / 6.0;
             }
-            if count <= FEW || at.0 >= marked + APART {
+            if count <= FEW || among && at.0 >= marked + APART {
                 canvas.mark(*at, mark, ink, hollow);
                 marked = at.0;
             }

@@ -76,6 +76,13 @@ impl Scale {
         })
     }
 
+    /// The same, linear where no one asked otherwise and most of the column's values lie in the last decade: evenly spaced
+    /// sizes would be squeezed at the end.
+    pub fn spaced(self, column: &Column, asked: Option<LogAxes>) -> Self {
+        let middle = column.levels.get(column.levels.len() / 2).map_or(0.0, |l| l.value);
+        Self { log: self.log && (asked.is_some() || middle * 10.0 < self.high), ..self }
+    }
+
     /// How many values of the column are one on the axis: a time is drawn in the unit that fits.
     fn per(&self) -> (String, f64) {
         if self.timed && !self.log {
@@ -97,7 +104,9 @@ impl Scale {
             (exponent(self.low, libm::floor, 1e-9), exponent(self.high, libm::ceil, -1e-9))
         };
         let (low, high) = (self.low / per, self.high / per);
-        let ticks = ((pixels.1 - pixels.0).abs() / if whole { 45.0 } else { 70.0 }).clamp(2.0, 10.0) as u32;
+        // Sizes are written in full, other numbers with the letters of thousands.
+        let label = if self.sizes { short(high.round(), 12).len() as f64 * 7.0 + 12.0 } else { 60.0 };
+        let ticks = ((pixels.1 - pixels.0).abs() / if whole { 40.0 } else { label }).clamp(2.0, 10.0) as u32;
         let axis = match &self.words {
             Some(words) => return Placed { title, per, on: On::Slots(words.clone(), pixels) },
             None if self.log && self.timed => Axis::times(decades().0, decades().1, pixels),
@@ -147,6 +156,17 @@ impl Placed {
     }
 }
 
+/// The first slot with a name and the distance to the next, at least so many slots: round numbers where they are evenly
+/// spaced.
+fn named(words: &[String], slots: f64) -> (usize, usize) {
+    let steps = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 400];
+    let every = steps.into_iter().find(|every| *every as f64 >= slots).unwrap_or(400);
+    let value = |index: usize| words.get(index).and_then(|w| w.parse::<f64>().ok());
+    let (Some(a), Some(b)) = (value(0), value(1)) else { return (0, every) };
+    let round = |index: &usize| value(*index).is_some_and(|v| v % ((b - a) * every as f64) == 0.0);
+    ((0..every).find(round).unwrap_or(0), every)
+}
+
 /// Slots of one width below `plot`, as many of them named as there is room for.
 pub(super) fn slots_below(canvas: &mut Canvas, plot: Rect, words: &[String], title: &str) {
     let palette = canvas.palette;
@@ -154,8 +174,8 @@ pub(super) fn slots_below(canvas: &mut Canvas, plot: Rect, words: &[String], tit
     let words: Vec<String> = words.iter().map(|w| elide(w, 11.0, false, WORD / SLACK)).collect();
     let widest = words.iter().map(|w| style.room(w).0).fold(0.0, f64::max);
     let slot = plot.width() / words.len().max(1) as f64;
-    let every = ((widest + 8.0) / slot).ceil().max(1.0) as usize;
-    for (index, word) in words.iter().enumerate().step_by(every) {
+    let (first, every) = named(&words, (widest + 8.0) / slot);
+    for (index, word) in words.iter().enumerate().skip(first).step_by(every) {
         let at = plot.x0 + slot * (index as f64 + 0.5);
         canvas.line((at, plot.y1), (at, plot.y1 + 6.0), Stroke::new(palette.axis, 1));
         canvas.text((at, plot.y1 + 15.0), word, style);
@@ -170,9 +190,9 @@ pub(super) fn slots_left(canvas: &mut Canvas, plot: Rect, words: &[String], titl
     let palette = canvas.palette;
     let style = Type::new(11.0, palette.muted).align(Align::End);
     let slot = plot.height() / words.len().max(1) as f64;
-    let every = (style.room("0").1 / slot).ceil().max(1.0) as usize;
+    let (first, every) = named(words, 1.3 * style.room("0").1 / slot);
     let mut widest = 0.0_f64;
-    for (index, word) in words.iter().enumerate().step_by(every) {
+    for (index, word) in words.iter().enumerate().skip(first).step_by(every) {
         let at = plot.y1 - slot * (index as f64 + 0.5);
         let word = elide(word, 11.0, false, WORD / SLACK);
         widest = widest.max(style.room(&word).0);

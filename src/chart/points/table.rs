@@ -160,16 +160,26 @@ impl Points {
         self.header.iter().filter(axis).cloned().collect()
     }
 
-    /// The first reason in the table why a point has no result.
-    pub(super) fn reason(&self) -> String {
-        match self.texts("error").zip(0..).find(|(e, _)| !e.is_empty()) {
-            Some((error, row)) => format!("line {}: {}", self.line(row), super::parts::shortened(error, 200)),
-            None => "see the cells of these columns".into(),
-        }
+    /// The first reason in the table why a point has no result, with its line.
+    pub(super) fn reason(&self) -> Option<String> {
+        let (error, row) = self.texts("error").zip(0..).find(|(e, _)| !e.is_empty())?;
+        Some(format!("line {}: {}", self.line(row), super::parts::shortened(error, 200)))
     }
 
-    /// Words around a chart: the GPUs, what is fixed, `notes`.
-    pub(super) fn caption(&self, title: String, notes: Vec<String>) -> Caption {
+    /// "3 points without K, the first for: ...".
+    pub(super) fn failed(&self, count: u64, column: &str, then: &str) -> String {
+        let why = self.reason().map_or(String::new(), |reason| format!(" ({reason})"));
+        format!("{} without {}{then}{why}", counted(count, "point"), super::column::short(column))
+    }
+
+    /// No row has all of these columns.
+    pub(super) fn nothing(&self, what: String) -> PointsError {
+        let why = self.reason().unwrap_or_else(|| "fill their cells, or name other columns".into());
+        PointsError::Nothing { file: self.file.clone(), what, why }
+    }
+
+    /// Words around a chart: the GPUs, what was kept, what is fixed.
+    pub(super) fn caption(&self, title: String) -> Caption {
         let mut assumptions = self.kept.clone();
         let mut fixed = Vec::new();
         let varied = |name: &str| {
@@ -178,7 +188,7 @@ impl Points {
             texts.any(|t| Some(t) != first)
         };
         let named = if self.has("gpu_name") { "gpu_name" } else { "gpu" };
-        for name in self.header.iter().filter(|h| !RESULTS.contains(&h.as_str()) && h.as_str() != named) {
+        for name in self.header.iter().filter(|h| !RESULTS.contains(&h.as_str()) && h.as_str() != "gpu") {
             let value = self.texts(name).next().unwrap_or_default();
             if !value.is_empty() && !varied(name) {
                 fixed.push(format!("{} = {}", super::column::short(name), amount(value)));
@@ -194,7 +204,6 @@ impl Points {
         if !calibration.is_empty() && !varied("calibration") {
             assumptions.push(format!("calibration: {}", super::parts::shortened(calibration, 120)));
         }
-        assumptions.extend(notes);
         let gpus = Column::new(named, self.texts(named));
         let mut shown: Vec<String> =
             gpus.levels.iter().take(MOST_GPUS).map(|l| super::parts::shortened(&l.text, 60)).collect();

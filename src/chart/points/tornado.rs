@@ -40,8 +40,8 @@ const MOST: usize = 20;
 /// Height of a row and of its bar; pixels for names, beside the bars on each side, and for the elasticity.
 const ROW: f64 = 30.0;
 const BAR: f64 = 14.0;
-const NAMES: f64 = 210.0;
-const ASIDE: f64 = 150.0;
+const NAMES: f64 = 230.0;
+const ASIDE: f64 = 140.0;
 const LAST: f64 = 70.0;
 const HEAD: f64 = 20.0;
 
@@ -84,32 +84,30 @@ impl Tornado {
             });
         }
         let Some((base, _)) = first else {
-            let (what, why) = ("low_us and base_us and high_us".into(), points.reason());
-            return Err(PointsError::Nothing { file: points.file().into(), what, why });
+            return Err(points.nothing("low_us, base_us and high_us together".into()));
         };
         let spread = |bar: &Bar| {
             let [a, b] = bar.times;
             a.max(b).max(base) - a.min(b).min(base)
         };
         bars.sort_by(|a, b| spread(b).total_cmp(&spread(a)).then(a.name.cmp(&b.name)));
-        let mut notes = Vec::new();
+        let mut notes = vec![format!(
+            "The time with one parameter changed, from {}: hollow at its low value, full at its high value",
+            time(base)
+        )];
         if bars.len() > MOST {
-            notes.push(format!("the {MOST} of {} that matter most", counted(bars.len() as u64, "parameter")));
+            notes.push(format!("Drawn: the {MOST} of {} that matter most", counted(bars.len() as u64, "parameter")));
         }
         if bars.len() < points.len() {
             notes.push(format!("{} without a time left out", counted((points.len() - bars.len()) as u64, "parameter")));
         }
-        let subtitle = format!(
-            "The time with one parameter changed, from {}: hollow at its low value, full at its high value",
-            time(base)
-        );
-        let mut caption = points.caption("Sensitivity of the time".into(), notes);
+        let mut caption = points.caption("Sensitivity of the time".into());
         // The columns of a tornado are its bars; nothing in them is fixed.
         caption
             .assumptions
             .retain(|a| !["base_us", "parameter", "low_", "high_"].iter().any(|name| a.starts_with(name)));
         caption.assumptions.retain(|a| !a.starts_with("elasticity"));
-        Ok(Self { caption, subtitle, base, bars })
+        Ok(Self { caption, subtitle: notes.join(". "), base, bars })
     }
 
     /// Draws the figure.
@@ -194,7 +192,7 @@ impl Bar {
                 canvas.bar(Rect::new(x0 + 2.0, top + 2.0, x1 - 2.0, bottom - 2.0), palette.background);
             }
         }
-        let style = Type::new(11.0, palette.muted);
+        let style = Type::new(11.0, palette.muted).halo();
         let short = |text: String| elide(&text, 11.0, false, (ASIDE - 10.0) / SLACK);
         if same {
             // Both words behind the longer one, above one another.

@@ -88,10 +88,18 @@ impl Regions {
                 upright.push((columns[column], lines[to], lines[from] - lines[to]));
             }
         }
-        for (width, ink) in [(EDGE, canvas.palette.background), (LINE, canvas.palette.ink)] {
+        let drawn: i32 = level.iter().chain(&upright).map(|line| line.2).sum();
+        // Where the bound changes from cell to cell, wide lines would hide the colours.
+        let dense = f64::from(drawn * EDGE) > 0.15 * self.plot.width() * self.plot.height();
+        let inks = [(EDGE, canvas.palette.background), (if dense { 1 } else { LINE }, canvas.palette.ink)];
+        for (width, ink) in inks.into_iter().skip(usize::from(dense)) {
             let half = width / 2;
-            let longer = level.iter().map(|(x, y, long)| (x - half, y - half, long + width)).collect();
-            canvas.strips(longer, width as u32, ink);
+            let (first, last) = (columns[0], columns[self.wide]);
+            let longer = level.iter().map(|(x, y, long)| {
+                let (from, to) = ((x - half).max(first), (x + long + width - half).min(last));
+                (from, y - half, to - from)
+            });
+            canvas.strips(longer.collect(), width as u32, ink);
             let mut by_height: std::collections::BTreeMap<i32, Vec<(i32, i32, i32)>> = Default::default();
             for (x, y, long) in &upright {
                 by_height.entry(*long).or_default().push((x - half, *y, width));
@@ -103,13 +111,14 @@ impl Regions {
         if self.regions.len() < 2 {
             return;
         }
-        let style = Type::new(12.0, canvas.palette.ink).bold().align(Align::Middle).halo();
+        let style = Type::new(12.0, canvas.palette.ink).bold().align(Align::Middle);
         let mut taken: Vec<Rect> = Vec::new();
         for region in &self.regions {
             let (width, height) = style.room(word(region.bound));
             let room = |at: Point| Rect::around(at, width + 2.0 * FREE, height + 2.0 * FREE);
             if let Some(at) = self.seat(region, &room).filter(|at| taken.iter().all(|t| t.overlap(&room(*at)) == 0.0)) {
                 taken.push(room(at));
+                canvas.bar(room(at), canvas.palette.background);
                 canvas.text(at, word(region.bound), style);
             }
         }
