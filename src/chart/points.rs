@@ -11,6 +11,8 @@ mod multiples;
 mod parts;
 mod scale;
 mod table;
+#[cfg(test)]
+mod tests;
 mod tornado;
 
 pub use error::PointsError;

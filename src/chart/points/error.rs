@@ -57,7 +57,7 @@ pub enum PointsError {
     },
     /// A value without a place on the logarithmic axis that was asked for.
     #[error(
-        "`{file}`, line {line}: {column} = {value} has no place on a logarithmic axis; leave out --log, or the row (--only)"
+        "`{file}`, line {line}: {column} = {value} has no place on a logarithmic axis; leave out --log (--log-z) or the row"
     )]
     Log {
         /// The table.

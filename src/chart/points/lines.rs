@@ -63,7 +63,7 @@ impl Lines {
         if let ([one], true) = (series.as_slice(), curves.bounds.iter().any(Option::is_some)) {
             match runs(one).as_slice() {
                 [] => {}
-                [(bound, ..)] => said.insert(0, format!("{} throughout", bound.word())),
+                [(bound, ..)] => said.insert(0, format!("Bound throughout: {}", word(*bound))),
                 _ => said.insert(0, "Strip: what binds (high math, middle memory, low latency)".into()),
             }
         }

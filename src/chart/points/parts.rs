@@ -119,7 +119,7 @@ impl Curves {
             let mut known = vec![self.x.name.as_str()];
             known.extend(self.by.iter().map(|b| b.name.as_str()));
             notes.push(format!(
-                "several points at {} of {}, all drawn{}",
+                "Several points at {} of {}, all drawn{}",
                 counted(twice as u64, "value"),
                 short(&self.x.name),
                 also(points, &known)

@@ -2,6 +2,7 @@
 
 use super::PointsError;
 use super::column::Column;
+use super::parts::shortened;
 use crate::chart::Caption;
 use crate::units::{counted, grouped};
 
@@ -78,11 +79,12 @@ impl Points {
         let mut wanted = Vec::new();
         for value in values {
             let Some(level) = found.level(value) else {
-                let some: Vec<&str> = found.levels.iter().take(12).map(|l| l.text.as_str()).collect();
+                let some: Vec<String> = found.levels.iter().take(12).map(|l| shortened(&l.text, 60)).collect();
                 let more = if found.levels.len() > some.len() { ", ..." } else { "" };
                 return Err(PointsError::Asked(format!(
-                    "`{}`: no row has {column} = `{value}`; it has {}{more}",
+                    "`{}`: no row has {column} = `{}`; it has {}{more}",
                     self.file,
+                    shortened(value, 60),
                     some.join(", ")
                 )));
             };
@@ -136,12 +138,12 @@ impl Points {
             let instead = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
-                    let some: Vec<&str> = self.header.iter().take(30).map(String::as_str).collect();
+                    let some: Vec<String> = self.header.iter().take(30).map(|name| shortened(name, 30)).collect();
                     let more = if self.header.len() > some.len() { ", ..." } else { "" };
                     format!("it has {}{more}", some.join(", "))
                 }
             };
-            return Err(PointsError::Absent { file: self.file.clone(), column: name.into(), instead });
+            return Err(PointsError::Absent { file: self.file.clone(), column: shortened(name, 100), instead });
         };
         if let Some(second) = self.header.iter().skip(first + 1).position(|h| h == name) {
             let (first, second) = (first + 1, first + second + 2);
@@ -163,7 +165,7 @@ impl Points {
     /// The first reason in the table why a point has no result, with its line.
     pub(super) fn reason(&self) -> Option<String> {
         let (error, row) = self.texts("error").zip(0..).find(|(e, _)| !e.is_empty())?;
-        Some(format!("line {}: {}", self.line(row), super::parts::shortened(error, 200)))
+        Some(format!("line {}: {}", self.line(row), shortened(error, 200)))
     }
 
     /// "3 points without K, the first for: ...".
@@ -202,11 +204,10 @@ impl Points {
         assumptions.extend(fixed);
         let calibration = self.texts("calibration").next().unwrap_or_default();
         if !calibration.is_empty() && !varied("calibration") {
-            assumptions.push(format!("calibration: {}", super::parts::shortened(calibration, 120)));
+            assumptions.push(format!("calibration: {}", shortened(calibration, 120)));
         }
         let gpus = Column::new(named, self.texts(named));
-        let mut shown: Vec<String> =
-            gpus.levels.iter().take(MOST_GPUS).map(|l| super::parts::shortened(&l.text, 60)).collect();
+        let mut shown: Vec<String> = gpus.levels.iter().take(MOST_GPUS).map(|l| shortened(&l.text, 60)).collect();
         if gpus.levels.len() > MOST_GPUS {
             shown.push(format!("and {} more", grouped((gpus.levels.len() - MOST_GPUS) as u64)));
         }
@@ -218,7 +219,7 @@ impl Points {
 pub(super) fn amount(text: &str) -> String {
     match text.parse::<u64>() {
         Ok(whole) => grouped(whole),
-        Err(_) => super::parts::shortened(text, 60),
+        Err(_) => shortened(text, 60),
     }
 }
 
@@ -227,7 +228,8 @@ fn problem(error: &csv::Error) -> String {
     let line = error.position().map_or(String::new(), |at| format!("line {}: ", at.line()));
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => format!(
-            "{line}{len} cells below a header of {expected_len}; quote cells that hold commas, and end no row early"
+            "{line}{} below a header of {expected_len}; quote cells that hold commas, and end no row early",
+            counted(*len, "cell")
         ),
         csv::ErrorKind::Utf8 { .. } => format!("{line}not UTF-8 text; save the table as UTF-8"),
         other => format!("{line}no CSV: {other:?}"),
