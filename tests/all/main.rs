@@ -68,6 +68,7 @@ mod simulate_laws;
 mod simulate_mix;
 mod simulate_oracle;
 mod stream;
+mod sweep_charts;
 mod tables;
 mod time_laws;
 mod trace_damage;

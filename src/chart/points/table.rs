@@ -54,11 +54,17 @@ impl Points {
     /// No header or no row, text that is not UTF-8, a row that is not as long as the header.
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self, PointsError> {
         let file = file.to_owned();
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let (mut line, mut seen) = (1, 0);
         let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(bytes);
         let mut records = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|e| PointsError::Form { file: file.clone(), problem: problem(&e) })?;
-            let line = record.position().map_or(0, csv::Position::line);
+            // The reader's own count is one short behind CR LF.
+            let start = record.position().map_or(seen, |at| at.byte() as usize);
+            let start = start + bytes[start..].iter().take_while(|b| b"\r\n".contains(b)).count();
+            line += ends(&bytes[seen..start]);
+            seen = start;
             records.push((line, record.iter().map(str::to_owned).collect::<Vec<_>>()));
         }
         let mut records = records.into_iter();
@@ -213,6 +219,15 @@ impl Points {
         }
         Caption { title, gpu: shown.join(", "), assumptions, version: env!("CARGO_PKG_VERSION").into() }
     }
+}
+
+/// How many lines end here, by LF, CR LF or CR.
+fn ends(bytes: &[u8]) -> u64 {
+    let end = |index: &usize| match bytes[*index] {
+        b'\r' => bytes.get(index + 1) != Some(&b'\n'),
+        byte => byte == b'\n',
+    };
+    (0..bytes.len()).filter(end).count() as u64
 }
 
 /// A cell for people: whole numbers with commas, long texts shortened.
