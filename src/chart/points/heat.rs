@@ -287,14 +287,12 @@ fn subtitle(z: &Scale, cells: &[Cell]) -> String {
     let mut text = format!("From {} to {}", z.amount(z.low), z.amount(z.high));
     text += if z.log { ", colours by ratio" } else { "" };
     let count = |bound| cells.iter().filter(|c| c.bound == Some(bound)).count() as u64;
-    let bounds = [Bound::Math, Bound::Memory, Bound::Latency].map(|bound| (word(bound), count(bound)));
-    let parts: Vec<String> = bounds
-        .iter()
-        .filter(|b| b.1 > 0)
-        .map(|(word, count)| format!("{word} in {}", counted(*count, "cell")))
-        .collect();
+    let bounds = [(Bound::Math, "circle"), (Bound::Memory, "square"), (Bound::Latency, "triangle")];
+    let here = bounds.iter().filter(|b| count(b.0) > 0);
+    let parts: Vec<String> =
+        here.map(|(bound, mark)| format!("{} ({mark}) in {}", word(*bound), counted(count(*bound), "cell"))).collect();
     if !parts.is_empty() {
-        text += &format!(". Lines: where the bound changes ({})", parts.join(", "));
+        text += &format!(". Lines: where the bound changes; {}", parts.join(", "));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! Regions of one bound on a heat map: lines between them, and a word in each that has room for it.
+//! Regions of one bound on a heat map: lines between them, and a word or a mark in each that has room for it.
 
 use super::{Cell, edges};
 use crate::chart::{
@@ -27,7 +27,8 @@ pub(super) struct Regions {
 /// Width of a line, and of the light edge around it, in pixels.
 const LINE: i32 = 2;
 const EDGE: i32 = 4;
-/// Free pixels around a word.
+/// Side of a mark, and free pixels around it or a word.
+const MARK: f64 = 10.0;
 const FREE: f64 = 3.0;
 
 impl Regions {
@@ -115,16 +116,24 @@ impl Regions {
         let mut taken: Vec<Rect> = Vec::new();
         for region in &self.regions {
             let (width, height) = style.room(word(region.bound));
-            let room = |at: Point| Rect::around(at, width + 2.0 * FREE, height + 2.0 * FREE);
-            if let Some(at) = self.seat(region, &room).filter(|at| taken.iter().all(|t| t.overlap(&room(*at)) == 0.0)) {
+            // A region too thin for its word has the mark of its bound.
+            for (wide, high, worded) in [(width, height, true), (MARK, MARK, false)] {
+                let room = |at: Point| Rect::around(at, wide + 2.0 * FREE, high + 2.0 * FREE);
+                let free = |at: &Point| taken.iter().all(|t| t.overlap(&room(*at)) == 0.0);
+                let Some(at) = self.seat(region, &room).filter(free) else { continue };
                 taken.push(room(at));
-                canvas.bar(room(at), canvas.palette.background);
-                canvas.text(at, word(region.bound), style);
+                if worded {
+                    canvas.bar(room(at), canvas.palette.background);
+                    canvas.text(at, word(region.bound), style);
+                } else {
+                    canvas.mark(at, region.bound.mark(), canvas.palette.ink, false);
+                }
+                break;
             }
         }
     }
 
-    /// The place for a word in a region, all of it inside, as near to its middle as can be.
+    /// The place for a word or a mark in a region, all of it inside, as near to its middle as can be.
     fn seat(&self, region: &Region, room: &dyn Fn(Point) -> Rect) -> Option<Point> {
         let (width, height) = (self.plot.width() / self.wide as f64, self.plot.height() / self.high as f64);
         let size = room((0.0, 0.0));
