@@ -200,6 +200,7 @@ fn a_heat_map_of_more_cells_than_pixels_shows_the_worst_of_each_group() {
         3 => ",".into(),
         kind => format!("{},{}", m * n, ["math", "memory", "latency"][kind as usize]),
     });
+    assert_tidy("noisy", &heat(&noisy).unwrap().canvas(Theme::Light));
     let chart = heat(&noisy).unwrap().draw(Theme::Light);
     assert!(chart.svg().len() < 2 << 20, "{}", chart.svg().len());
 }
