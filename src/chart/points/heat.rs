@@ -3,6 +3,8 @@
 mod regions;
 mod shades;
 
+use std::collections::BTreeMap;
+
 use super::column::{Column, short};
 use super::parts::{also, bound, word};
 use super::scale::{Scale, slots_below, slots_left};
@@ -33,6 +35,9 @@ pub struct HeatAsked {
     /// Whether the colours are logarithmic; absent: over more than two decades.
     pub log: Option<bool>,
 }
+
+/// A level bar: left, top and width in pixels.
+type Strip = (i32, i32, i32);
 
 /// What a cell of the map is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -95,9 +100,9 @@ impl Heat {
         let words = [grouped_words(&x, groups[0]), grouped_words(&y, groups[1])];
         let wide = words[0].len();
         let mut cells = vec![Cell::default(); wide * words[1].len()];
-        let mut met: std::collections::BTreeMap<(usize, usize), u64> = Default::default();
+        let mut met: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         let (mut unplaced, mut failed) = (0, 0);
-        for row in 0..points.len() {
+        for (row, bound) in bounds.iter().enumerate() {
             let (Some(column), Some(line)) = (x.of_row[row], y.of_row[row]) else {
                 unplaced += 1;
                 continue;
@@ -109,7 +114,7 @@ impl Heat {
             *met.entry((line, column)).or_default() += 1;
             let cell = &mut cells[line / groups[1] * wide + column / groups[0]];
             if cell.value.is_none_or(|worst| value > worst) {
-                *cell = Cell { value: Some(value), bound: bounds[row] };
+                *cell = Cell { value: Some(value), bound: *bound };
             }
         }
         let mut notes = Vec::new();
@@ -179,7 +184,7 @@ impl Heat {
     fn fill(&self, canvas: &mut Canvas, plot: Rect) {
         let wide = self.words[0].len();
         let (columns, lines) = edges(wide, self.words[1].len(), plot);
-        let mut shapes: std::collections::BTreeMap<(usize, i32), Vec<(i32, i32, i32)>> = Default::default();
+        let mut shapes: BTreeMap<(usize, i32), Vec<Strip>> = BTreeMap::new();
         let mut hatch = Vec::new();
         for (line, cells) in self.cells.chunks(wide).enumerate() {
             let (below, above) = (lines[line], lines[line + 1]);

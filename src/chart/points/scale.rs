@@ -70,7 +70,7 @@ impl Scale {
             log: words.is_none() && log.unwrap_or(low > 0.0 && high / low > WIDE),
             low,
             high,
-            counts: values().all(|v| v >= 1.0 && v <= 4e9 && v.fract() == 0.0),
+            counts: values().all(|v| (1.0..=4e9).contains(&v) && v.fract() == 0.0),
             sizes: high >= 256.0 && values().filter(|v| v % 16.0 == 0.0).count() * 10 >= count * 9,
             words,
         })

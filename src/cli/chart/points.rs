@@ -29,8 +29,7 @@ struct Table {
 
 impl Table {
     fn read(&self) -> Result<Points> {
-        let name = if self.file == PathBuf::from("-") { "-".into() } else { self.file.display().to_string() };
-        let mut points = Points::read(&name, &world::read(&self.file)?)?;
+        let mut points = Points::read(&self.file.display().to_string(), &world::read(&self.file)?)?;
         for only in &self.only {
             let Some((column, values)) = only.split_once('=') else {
                 bail!("--only `{only}`: write COLUMN=VALUE or COLUMN=VALUE,VALUE, such as gpu=h100-sxm5-80gb");

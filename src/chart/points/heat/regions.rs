@@ -1,6 +1,8 @@
 //! Regions of one bound on a heat map: lines between them, and a word or a mark in each that has room for it.
 
-use super::{Cell, edges};
+use std::collections::BTreeMap;
+
+use super::{Cell, Strip, edges};
 use crate::chart::{
     Bound,
     canvas::{Align, Canvas, Type},
@@ -77,16 +79,16 @@ impl Regions {
         let (columns, lines) = edges(self.wide, self.high, self.plot);
         // Level pieces as left, height and width; upright ones as left, top and height.
         let (mut level, mut upright) = (Vec::new(), Vec::new());
-        for line in 1..self.high {
+        for (line, y) in lines.iter().enumerate().take(self.high).skip(1) {
             let border = |c: &usize| self.differ(line * self.wide + c, (line - 1) * self.wide + c);
             for (from, to) in stretches(self.wide, border) {
-                level.push((columns[from], lines[line], columns[to] - columns[from]));
+                level.push((columns[from], *y, columns[to] - columns[from]));
             }
         }
-        for column in 1..self.wide {
+        for (column, x) in columns.iter().enumerate().take(self.wide).skip(1) {
             let border = |l: &usize| self.differ(l * self.wide + column, l * self.wide + column - 1);
             for (from, to) in stretches(self.high, border) {
-                upright.push((columns[column], lines[to], lines[from] - lines[to]));
+                upright.push((*x, lines[to], lines[from] - lines[to]));
             }
         }
         let drawn: i32 = level.iter().chain(&upright).map(|line| line.2).sum();
@@ -101,7 +103,7 @@ impl Regions {
                 (from, y - half, to - from)
             });
             canvas.strips(longer.collect(), width as u32, ink);
-            let mut by_height: std::collections::BTreeMap<i32, Vec<(i32, i32, i32)>> = Default::default();
+            let mut by_height: BTreeMap<i32, Vec<Strip>> = BTreeMap::new();
             for (x, y, long) in &upright {
                 by_height.entry(*long).or_default().push((x - half, *y, width));
             }
