@@ -93,7 +93,7 @@ enum Shaped {
     Heatmap(Box<points::HeatArgs>),
     /// A table of points: the best trades between two columns
     Pareto(Box<points::ParetoArgs>),
-    /// A table of sensitivities: how far each parameter moves the time
+    /// A table with parameter, low_value, high_value, low_us, base_us, high_us, elasticity: what moves the time
     Tornado(Box<points::TornadoArgs>),
     /// A table of points: curves over one column, a panel for each value of another
     Multiples(Box<points::MultiplesArgs>),

@@ -100,7 +100,11 @@ impl Front {
         if by.iter().any(|b| b == "gpu_name") {
             besides.push("gpu");
         }
-        let varied = points.varied(&besides);
+        let mut varied = points.varied(&besides);
+        // Of more GPUs than there are colours the points have the names.
+        if by.is_empty() && points.has("gpu_name") && !points.has("gpu") {
+            varied.insert(0, "gpu_name".into());
+        }
         let varied: Vec<_> = varied.iter().map(|name| points.column(name)).collect::<Result<_, _>>()?;
         let mut dots: Vec<Dot> = Vec::new();
         for (index, one) in series.iter().enumerate() {

@@ -133,8 +133,6 @@ pub struct ParetoArgs {
 
 #[derive(ClapArgs)]
 pub struct TornadoArgs {
-    /// Table with the columns parameter, low_value, high_value, low_us, base_us, high_us and elasticity (CSV, `-` for
-    /// standard input)
     #[command(flatten)]
     table: Table,
     #[command(flatten)]
