@@ -19,6 +19,7 @@ mod page;
 mod palette;
 #[cfg(feature = "png")]
 mod png;
+pub mod points;
 mod race;
 mod roofline;
 mod shares;

@@ -22,7 +22,7 @@ fn caption(title: &str) -> Caption {
     }
 }
 
-fn assert_tidy(name: &str, canvas: &Canvas) {
+pub(super) fn assert_tidy(name: &str, canvas: &Canvas) {
     let sheet = Rect::new(0.0, 0.0, canvas.size.0.into(), canvas.size.1.into());
     for (index, text) in canvas.texts.iter().enumerate() {
         for part in &text.boxes {
@@ -78,7 +78,7 @@ fn roofline(points: Vec<RooflinePoint>) -> Roofline {
 }
 
 /// Numbers from 0 to 1, the same each time.
-fn numbers(mut state: u64) -> impl Iterator<Item = f64> {
+pub(super) fn numbers(mut state: u64) -> impl Iterator<Item = f64> {
     std::iter::repeat_with(move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f64 / (1u64 << 24) as f64

@@ -37,7 +37,7 @@ fn rows(count: usize) -> String {
 }
 
 /// Panels in rows of one to three.
-struct Grid {
+pub(super) struct Grid {
     columns: usize,
     count: usize,
     /// Height of a plot and of the words above it in pixels.
@@ -46,7 +46,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(count: usize, heights: [f64; 3]) -> Self {
+    pub fn new(count: usize, heights: [f64; 3]) -> Self {
         let columns = match count {
             0 | 1 => 1,
             2..=4 => 2,
@@ -57,13 +57,18 @@ impl Grid {
         Self { columns, count: count.max(1), plot: heights[columns - 1], head: head + 12.0 }
     }
 
-    fn height(&self) -> f64 {
+    /// With a single line of words above each plot.
+    pub fn titled(self) -> Self {
+        Self { head: LINE + 12.0, ..self }
+    }
+
+    pub fn height(&self) -> f64 {
         let rows = self.count.div_ceil(self.columns) as f64;
         rows * (self.head + self.plot + INSET[2]) + (rows - 1.0) * GAP
     }
 
     /// The plot of a panel.
-    fn plot(&self, index: usize, body: Rect) -> Rect {
+    pub fn plot(&self, index: usize, body: Rect) -> Rect {
         let columns = self.columns as f64;
         let width = (body.width() - (columns - 1.0) * GAP) / columns;
         let (column, row) = ((index % self.columns) as f64, (index / self.columns) as f64);

@@ -5,6 +5,7 @@ mod crossover;
 mod gemm;
 mod memory;
 mod model;
+mod points;
 mod rowwise;
 mod validation;
 
@@ -86,6 +87,16 @@ enum Shaped {
     Crossover(Box<crossover::Args>),
     /// A simulation block by block: SMs over time, the tail, the critical block, what is used
     Timeline(Box<TimelineArgs>),
+    /// A table of points: curves over one column
+    Lines(Box<points::LinesArgs>),
+    /// A table of points: colours over two columns, and where the bound changes
+    Heatmap(Box<points::HeatArgs>),
+    /// A table of points: the best trades between two columns
+    Pareto(Box<points::ParetoArgs>),
+    /// A table with parameter, low_value, high_value, low_us, base_us, high_us, elasticity: what moves the time
+    Tornado(Box<points::TornadoArgs>),
+    /// A table of points: curves over one column, a panel for each value of another
+    Multiples(Box<points::MultiplesArgs>),
 }
 
 #[derive(ClapArgs)]
@@ -143,6 +154,11 @@ pub fn run(args: Args) -> Result<u8> {
         Some(Shaped::Memory(own)) => &own.drawing,
         Some(Shaped::Crossover(own)) => &own.drawing,
         Some(Shaped::Timeline(own)) => &own.drawing,
+        Some(Shaped::Lines(own)) => &own.drawing,
+        Some(Shaped::Heatmap(own)) => &own.drawing,
+        Some(Shaped::Pareto(own)) => &own.drawing,
+        Some(Shaped::Tornado(own)) => &own.drawing,
+        Some(Shaped::Multiples(own)) => &own.drawing,
         None => &args.drawing,
     };
     let theme = match drawing.theme {
@@ -159,6 +175,11 @@ pub fn run(args: Args) -> Result<u8> {
         (Some(Shaped::Memory(own)), _) => memory::drawn(own, theme)?,
         (Some(Shaped::Crossover(own)), _) => crossover::drawn(own, theme)?,
         (Some(Shaped::Timeline(own)), _) => timeline_figure(&own.selection.run_one()?).draw(theme),
+        (Some(Shaped::Lines(own)), _) => points::lines(own, theme)?,
+        (Some(Shaped::Heatmap(own)), _) => points::heat(own, theme)?,
+        (Some(Shaped::Pareto(own)), _) => points::pareto(own, theme)?,
+        (Some(Shaped::Tornado(own)), _) => points::tornado(own, theme)?,
+        (Some(Shaped::Multiples(own)), _) => points::multiples(own, theme)?,
         (None, Some(kind)) => drawn(&args, kind, theme)?,
         (None, None) => bail!("which chart? See `wavecast chart --help`"),
     };

@@ -69,6 +69,7 @@ mod simulate_mix;
 mod simulate_oracle;
 mod stream;
 mod sweep;
+mod sweep_charts;
 mod sweep_finding;
 mod tables;
 mod time_laws;
