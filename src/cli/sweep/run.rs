@@ -16,6 +16,7 @@ use super::{
 use crate::{
     cli::{EXIT_CHECK, EXIT_OK, args::Format, world},
     sweep::{Batch, Column, Found, Search, Shard, Sweeper},
+    units::grouped,
 };
 
 /// A sweep at work.
@@ -101,8 +102,10 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
     match args.output.format {
         // The rows were the answer.
         Format::Csv if written.is_none() => {
-            let (rows, errors) = (world::counted(found.rows, "row"), report.found.errors);
-            world::note(quiet, &format!("{rows}, {errors} that cannot run"));
+            if found.errors > 0 {
+                let (rows, errors) = (world::counted(found.rows, "row"), grouped(found.errors));
+                world::note(quiet, &format!("note: {errors} of {rows} cannot run; their reasons are in `error`"));
+            }
             if args.wanted.searches() {
                 world::note(quiet, report.text(80).trim_end());
             }
