@@ -19,6 +19,7 @@ mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod lab;
 mod memory;
 mod model;
 mod moe;
@@ -45,7 +46,8 @@ use clap::{
 
 /// Everything was done and no requested check failed.
 pub const EXIT_OK: u8 = 0;
-/// A requested check failed (`--fail-if`, `--must-fit`, `gpus check`), or rows of a batch could not be evaluated.
+/// A requested check failed (`--fail-if`, `--must-fit`, `gpus check`), an answer is wrong (`lab check`), or rows of a batch could
+/// not be evaluated.
 pub const EXIT_CHECK: u8 = 1;
 /// Bad use or bad input; nothing was written.
 pub const EXIT_INPUT: u8 = 2;
@@ -117,6 +119,8 @@ enum Command {
     Validate(validate::Args),
     /// The constants of a GPU from measured products or rates, as a table for its file
     Calibrate(Box<calibrate::Args>),
+    /// Labs for classes: a question first, then what to run, why it is so, and how answers are graded
+    Lab(lab::Args),
     /// A script that completes commands and options in a shell
     Completions(completions::Args),
 }
@@ -180,6 +184,7 @@ pub fn main() -> ExitCode {
         Command::Predict(args) => predict::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Calibrate(args) => calibrate::run(*args),
+        Command::Lab(args) => lab::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match result {

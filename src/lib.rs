@@ -50,4 +50,6 @@ pub mod report;
 
 pub mod chart;
 
+pub mod lab;
+
 pub mod cli;
