@@ -53,7 +53,10 @@ pub fn find<'a>(labs: &'a [Lab], name: &str) -> Result<&'a Lab, LabError> {
     })
 }
 
-/// A tolerance in words: `within 0.5 %`.
+/// A tolerance in words: `right within 0.5 %`.
 fn within(tolerance: f64) -> String {
-    if tolerance > 0.0 { format!("within {} %", significant(100.0 * tolerance, 3)) } else { "exactly".into() }
+    match tolerance {
+        0.0 => "only the exact number is right".into(),
+        _ => format!("right within {} %", significant(100.0 * tolerance, 3)),
+    }
 }

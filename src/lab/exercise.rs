@@ -15,6 +15,9 @@ const MOST_DRAWS: u32 = 1000;
 /// Steps of rounding between two ways to compute the same number.
 const NOISE: f64 = 1e-9;
 
+/// How far a known wrong answer may be rounded and is still known, as a share of it.
+const ROUNDED: f64 = 0.01;
+
 /// The half of a lab that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
@@ -127,11 +130,14 @@ impl Question {
 
     /// Judges an answer in base units.
     pub fn judge(&self, value: f64) -> Verdict {
-        let meant = |right: f64| (value - right).abs() <= (self.tolerance + NOISE) * right.abs();
-        if meant(self.answer) {
+        let off = |right: f64| (value - right).abs() / right.abs();
+        if off(self.answer) <= self.tolerance + NOISE {
             return Verdict::Right;
         }
-        match self.traps.iter().find(|trap| meant(trap.value)) {
+        // A wrong answer may be rounded more than a right one; where only whole numbers count, it may not.
+        let rounded = if self.tolerance > 0.0 { self.tolerance.max(ROUNDED) } else { NOISE };
+        let nearest = self.traps.iter().min_by(|a, b| off(a.value).total_cmp(&off(b.value)));
+        match nearest.filter(|trap| off(trap.value) <= rounded) {
             Some(trap) => Verdict::Trap(trap.reason.clone()),
             None => Verdict::Wrong,
         }
@@ -212,6 +218,10 @@ impl Lab {
     }
 
     fn filled(&self, scope: &Scope, seed: Option<&str>) -> Result<Exercise, LabError> {
+        // What no text uses is checked all the same.
+        for (name, expression) in &self.lets {
+            scope.number(name).map_err(|e| self.bad(&format!("let.{name}"), expression, e))?;
+        }
         let text = |key: &str, template: &str, form| scope.text(template, form).map_err(|e| self.bad(key, template, e));
         let texts = |key: &str, templates: &[String]| {
             templates.iter().map(|template| text(key, template, Form::Prose)).collect::<Result<Vec<_>, _>>()

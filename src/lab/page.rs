@@ -4,9 +4,9 @@ use super::{Exercise, Observation, Question, within};
 
 /// How an answer is written and judged, one sentence.
 impl Question {
-    /// "a share, such as "12.5 %" or 0.125; right within 0.5 %".
+    /// "a share, such as "7.3 %" or 0.073; right within 0.5 %".
     pub fn form(&self) -> String {
-        format!("{}, such as {}; right {}", self.unit.what(), self.unit.example(), within(self.tolerance))
+        format!("{}, such as {}; {}", self.unit.what(), self.unit.example(), within(self.tolerance))
     }
 }
 
@@ -33,7 +33,7 @@ impl Exercise {
             page += &format!("Numbers of: {seed}\n\n");
         }
         page += &format!("## Predict\n\n{}\n\n", predict.ask);
-        page += &format!("Write down {} before you read on. The program judges it:\n\n", predict.form());
+        page += &format!("Write down {}. Only then read on; the program judges it:\n\n", predict.form());
         page += &format!("```sh\nwavecast lab check {} --answer \"...\"\n```\n\n", self.called());
         for (place, hint) in predict.hints.iter().enumerate() {
             page += &folded(&format!("Hint {}", place + 1), hint);

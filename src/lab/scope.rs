@@ -94,7 +94,8 @@ impl<'a> Scope<'a> {
         format!("nothing is called `{name}`{near}; there are {}", known.join(", "))
     }
 
-    /// A text with its placeholders filled in: `{expression}`, or `{expression|unit}` with a unit of [`Unit`].
+    /// A text with its placeholders filled in: `{expression}`, `{expression|unit}` with a unit of [`Unit`], or
+    /// `{expression|unit:3}` with so many significant digits.
     pub(super) fn text(&self, template: &str, form: Form) -> Result<String, String> {
         let mut text = String::new();
         let mut rest = template;
@@ -111,7 +112,13 @@ impl<'a> Scope<'a> {
 
     fn placeholder(&self, inside: &str, form: Form) -> Result<String, String> {
         if let Some((expression, unit)) = inside.rsplit_once('|') {
-            return Ok(Unit::from(unit.to_owned()).print(self.number(expression)?));
+            let (unit, digits) = unit.split_once(':').unwrap_or((unit, ""));
+            let mut value = self.number(expression)?;
+            if !digits.is_empty() {
+                let digits = digits.parse().map_err(|_| format!("`{digits}` is no number of digits"))?;
+                value = significant(value, digits).parse().unwrap_or(value);
+            }
+            return Ok(Unit::from(unit.to_owned()).print(value));
         }
         // A name alone may stand for a word.
         let name = inside.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');

@@ -129,18 +129,18 @@ impl Unit {
         }
     }
 
-    /// How to write it; the number is no answer of any lab.
+    /// How to write it; a test sees to it that the number is no answer of a lab.
     pub fn example(&self) -> String {
         match self {
-            Self::Share => "\"12.5 %\" or 0.125".into(),
-            Self::Times => "\"1.25x\" or 1.25".into(),
-            Self::Seconds => "\"12.5 us\"".into(),
-            Self::Bytes => "\"12.5 GB\" or \"64 KiB\"".into(),
-            Self::BytesPerSecond => "\"1.25 TB/s\"".into(),
-            Self::Flops => "\"2.5 GFLOP\"".into(),
-            Self::FlopsPerSecond => "\"12.5 TFLOP/s\"".into(),
-            Self::FlopsPerByte => "\"12.5 FLOP/B\" or 12.5".into(),
-            Self::Count(noun) => format!("\"1250 {noun}\" or 1250"),
+            Self::Share => "\"7.3 %\" or 0.073".into(),
+            Self::Times => "\"7.3x\" or 7.3".into(),
+            Self::Seconds => "\"7.3 us\"".into(),
+            Self::Bytes => "\"7.3 GB\" or \"73 KiB\"".into(),
+            Self::BytesPerSecond => "\"7.3 TB/s\"".into(),
+            Self::Flops => "\"7.3 GFLOP\"".into(),
+            Self::FlopsPerSecond => "\"7.3 TFLOP/s\"".into(),
+            Self::FlopsPerByte => "\"7.3 FLOP/B\" or 7.3".into(),
+            Self::Count(noun) => format!("\"73 {noun}\" or 73"),
         }
     }
 
@@ -155,6 +155,7 @@ impl Unit {
             Self::Flops => Flops(value).to_string(),
             Self::FlopsPerSecond => FlopsPerSecond(value).to_string(),
             Self::FlopsPerByte => FlopsPerByte(value).to_string(),
+            Self::Count(noun) if value == 1.0 => format!("1 {}", noun.strip_suffix('s').unwrap_or(noun)),
             Self::Count(noun) => format!("{} {noun}", number(value)),
         }
     }
