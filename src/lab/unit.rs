@@ -133,7 +133,7 @@ impl Unit {
     pub fn example(&self) -> String {
         match self {
             Self::Share => "\"7.3 %\" or 0.073".into(),
-            Self::Times => "\"7.3x\" or 7.3".into(),
+            Self::Times => "\"73x\" or 73".into(),
             Self::Seconds => "\"7.3 us\"".into(),
             Self::Bytes => "\"7.3 GB\" or \"73 KiB\"".into(),
             Self::BytesPerSecond => "\"7.3 TB/s\"".into(),
