@@ -41,11 +41,11 @@ impl Exercise {
         page += "## Observe\n\n";
         let mut seen = String::new();
         for observation in &self.observe {
-            let printed = output(observation).unwrap_or_default();
-            seen += &format!("```console\n$ wavecast {}\n{printed}\n```\n\n{}\n\n", observation.run, observation.look);
+            // Who runs the page as a test wants a line between the output and the fence.
+            let printed = output(observation).map_or_else(String::new, |printed| printed + "\n");
+            seen += &format!("```console\n$ wavecast {}\n{printed}```\n\n{}\n\n", observation.run, observation.look);
         }
-        page +=
-            &folded("When your number is written down: run this, and look", &seen.replace("\n\n```\n\n", "\n```\n\n"));
+        page += &folded("When your number is written down: run this, and look", &seen);
         page += "## Explain\n\n";
         let mut why = format!("The answer is **{}**.\n\n", predict.unit.print(predict.answer));
         for (place, step) in self.explain.iter().enumerate() {

@@ -191,7 +191,11 @@ fn wrong_lab_files_say_what_is_wrong() {
         ("tolerance = 0.002", "tolerance = 0.01", &["predict.traps.value", "narrow the tolerance"]),
         ("least = \"ceil(2", "least = \"least + ceil(2", &["`least` is defined by itself: least -> least"]),
         ("{sm.sms + 1} waits", "{sm.sms + 1 waits", &["explain", "{sm.sms + 1 waits"]),
-        ("gpu = [\"h100-sxm5-80gb\", ", "gpu = [\"h100-smx5\", ", &["require", "measure.grid", "h100-smx5", "gpus list"]),
+        (
+            "gpu = [\"h100-sxm5-80gb\", ",
+            "gpu = [\"h100-smx5\", ",
+            &["require", "measure.grid", "h100-smx5", "gpus list"],
+        ),
         ("percent = [90, 80, 95, 85]", "percent = []", &["numbers.percent", "at least one value"]),
         ("\"grid.whole == 2\"", "\"grid.whole == 3\"", &["no numbers drawn", "grid.whole == 3"]),
     ];
