@@ -61,7 +61,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine; 1 a requested check failed or rows of a batch could not be evaluated; 2 bad use or bad input.
+Exit codes: 0 fine; 1 a requested check failed, an answer is wrong, or rows could not be evaluated; 2 bad use or bad input.
 Sizes, rates and clocks are written with their unit: \"48 KiB\", \"3.35 TB/s\", \"1.98 GHz\".
 Start with: wavecast demo";
 

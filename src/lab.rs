@@ -37,6 +37,9 @@ pub fn labs() -> Result<Vec<Lab>, LabError> {
         .map(|(name, text)| Lab::parse(&format!("docs/labs/{name}.toml"), text))
         .collect::<Result<_, _>>()?;
     labs.sort_by_key(|lab| lab.number);
+    for lab in &mut labs {
+        lab.called = lab.number.to_string();
+    }
     Ok(labs)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     AnswerError, Lab, LabError, Unit,
-    file::QuestionFile,
+    file::{QuestionFile, quoted},
     scope::{Form, Scope, Value},
     seed::Stream,
 };
@@ -44,6 +44,8 @@ pub struct Exercise {
     pub number: u32,
     /// Short name.
     pub id: String,
+    /// Behind `wavecast lab check` and `show`: the lab with the seed, quoted for a shell.
+    pub called: String,
     /// Title.
     pub title: String,
     /// What a student can do afterwards.
@@ -238,6 +240,10 @@ impl Lab {
         Ok(Exercise {
             number: self.number,
             id: self.id.clone(),
+            called: match seed {
+                Some(seed) => format!("{} --seed {}", self.called, quoted(seed)),
+                None => self.called.clone(),
+            },
             title: self.title.clone(),
             goal: self.goal.clone(),
             removes: self.removes.clone(),

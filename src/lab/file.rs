@@ -16,6 +16,9 @@ const LOOSEST: f64 = 0.04;
 pub struct Lab {
     #[serde(skip)]
     pub(super) origin: String,
+    /// How commands call it: its number, or its file.
+    #[serde(skip)]
+    pub(super) called: String,
     schema: u32,
     /// Short name: the stem of its file behind the number.
     pub id: String,
@@ -77,6 +80,16 @@ pub(super) struct ObservationFile {
     pub shows: Vec<String>,
 }
 
+/// A word as a shell takes it: plain where it can be, else in double quotes.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    let escaped = |c: char| if matches!(c, '"' | '\\' | '$' | '`') { format!("\\{c}") } else { c.to_string() };
+    format!("\"{}\"", word.chars().map(escaped).collect::<String>())
+}
+
 impl Lab {
     /// Reads a lab file; `origin` names it in messages.
     ///
@@ -89,6 +102,7 @@ impl Lab {
             message: toml_message(&error),
         })?;
         lab.origin = origin.into();
+        lab.called = quoted(origin);
         lab.check()?;
         Ok(lab)
     }

@@ -16,14 +16,6 @@ fn folded(summary: &str, body: &str) -> String {
 }
 
 impl Exercise {
-    /// The options that name the exercise: its number and, where there is one, the seed.
-    fn called(&self) -> String {
-        match &self.seed {
-            Some(seed) => format!("{} --seed \"{}\"", self.number, seed.replace(['"', '\\', '$', '`'], "")),
-            None => self.number.to_string(),
-        }
-    }
-
     /// The page. `output` gives what a command prints, where that should stand on the page; with `answers` the page is a
     /// teacher's, with the traps and the answer of the transfer question.
     pub fn markdown(&self, answers: bool, output: &dyn Fn(&Observation) -> Option<String>) -> String {
@@ -34,7 +26,7 @@ impl Exercise {
         }
         page += &format!("## Predict\n\n{}\n\n", predict.ask);
         page += &format!("Write down {}. Only then read on; the program judges it:\n\n", predict.form());
-        page += &format!("```sh\nwavecast lab check {} --answer \"...\"\n```\n\n", self.called());
+        page += &format!("```sh\nwavecast lab check {} --answer \"...\"\n```\n\n", self.called);
         for (place, hint) in predict.hints.iter().enumerate() {
             page += &folded(&format!("Hint {}", place + 1), hint);
         }
@@ -54,7 +46,7 @@ impl Exercise {
         page += &folded("The answer and where it comes from", &(why + &known(predict)));
         page += &format!("## Transfer\n\n{}\n\n", transfer.ask);
         page += &format!("This answer is graded: {}.\n\n", transfer.form());
-        page += &format!("```sh\nwavecast lab check {} --transfer --answer \"...\"\n```\n", self.called());
+        page += &format!("```sh\nwavecast lab check {} --transfer --answer \"...\"\n```\n", self.called);
         if answers {
             let mut teacher = format!("The answer is **{}**.\n", transfer.unit.print(transfer.answer));
             teacher += &known(transfer);

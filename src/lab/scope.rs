@@ -15,6 +15,9 @@ pub(super) enum Value {
     Word(String),
 }
 
+/// Most names that stand for each other in a row.
+const DEEPEST: usize = 50;
+
 /// What a measure found, by field.
 pub(super) type Fields = BTreeMap<&'static str, Value>;
 
@@ -78,6 +81,9 @@ impl<'a> Scope<'a> {
     fn guarded<T>(&self, name: &str, value: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         if self.open.borrow().iter().any(|open| open == name) {
             return Err(format!("`{name}` is defined by itself: {} -> {name}", self.open.borrow().join(" -> ")));
+        }
+        if self.open.borrow().len() > DEEPEST {
+            return Err(format!("`{name}` stands behind more than {DEEPEST} other names"));
         }
         self.open.borrow_mut().push(name.to_owned());
         let value = value();

@@ -40,7 +40,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Text {
-    Text(String),
+    Words(String),
     Whole(i64),
     Number(f64),
 }
@@ -48,7 +48,7 @@ enum Text {
 impl Text {
     fn text(self) -> String {
         match self {
-            Self::Text(text) => text,
+            Self::Words(text) => text,
             Self::Whole(number) => number.to_string(),
             Self::Number(number) => number.to_string(),
         }

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use proptest::prelude::*;
 use wavecast::{
     gpu::Catalog,
-    lab::{Exercise, Lab, Part, Unit, Verdict, find, labs},
+    lab::{Exercise, Lab, Part, Sheet, Unit, Verdict, find, labs},
 };
 
 use crate::place::{Place, text};
@@ -215,6 +216,37 @@ fn wrong_lab_files_say_what_is_wrong() {
         let file = FILE.replace("answer = \"least\"", &format!("answer = \"{from}\""));
         let error = Lab::parse("l", &file).unwrap().exercise(&CATALOG, None).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn long_chains_of_names_end() {
+    let chain: String = (0..5000).map(|i| format!("a{i} = \"a{}\"\n", i + 1)).collect();
+    let file = FILE.replace("[let]\n", &format!("[let]\n{chain}a5000 = \"1\"\n"));
+    let error = Lab::parse("l", &file).unwrap().exercise(&CATALOG, None).unwrap_err().to_string();
+    assert!(error.contains("more than 50 other names") && error.len() < 5000, "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn nothing_that_is_written_panics(answer in "\\PC{0,20}", number in "[0-9.eE+-]{0,12}[ %xµa-zA-Z/]{0,8}", at in 0_usize..3000, with in "\\PC{0,3}") {
+        for unit in ["%", "x", "s", "B", "B/s", "FLOP", "FLOP/s", "FLOP/B", "blocks"].map(|u| Unit::from(u.to_owned())) {
+            for text in [&answer, &number] {
+                if let Ok(value) = unit.read(text) {
+                    prop_assert!(value.is_finite() && value >= 0.0, "{text}: {value}");
+                }
+            }
+        }
+        // A lab file with a few letters changed.
+        let at = (0..=at.min(FILE.len())).rev().find(|at| FILE.is_char_boundary(*at)).unwrap();
+        let end = (at + with.len()..FILE.len()).find(|end| FILE.is_char_boundary(*end)).unwrap_or(FILE.len());
+        let changed = format!("{}{with}{}", &FILE[..at], &FILE[end.max(at)..]);
+        if let Ok(lab) = Lab::parse("l", &changed) {
+            let _ = lab.exercise(&CATALOG, Some(&answer));
+        }
+        let _ = Sheet::parse("s", &format!("student = \"{answer}\"\n[answers]\n1 = {number}\n"));
     }
 }
 

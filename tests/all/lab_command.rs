@@ -105,6 +105,22 @@ fn what_cannot_be_read_is_refused() {
     }
 }
 
+#[test]
+fn a_lab_of_ones_own_and_seeds_of_any_name() {
+    let place = Place::new();
+    place.file("my lab.toml", include_str!("../../docs/labs/03-one-column.toml"));
+    let (code, said) = run(&place, &["show", "my lab.toml", "--seed", "Zoë $HOME \"x\""]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains(r#"wavecast lab check "my lab.toml" --seed "Zoë \$HOME \"x\"" --answer"#), "{said}");
+    assert_eq!(run(&place, &["check", "my lab.toml", "--answer", "2x"]).0, Some(0));
+    // With the memory of the class's own GPU file.
+    std::fs::create_dir(place.0.path().join("gpus")).unwrap();
+    let file = CATALOG.text("h100-sxm5-80gb").unwrap().replace("\"3.35 TB/s\"", "\"6.7 TB/s\"");
+    place.file("gpus/h100-sxm5-80gb.toml", file);
+    assert_eq!(run(&place, &["check", "ridge", "--answer", "154", "--gpu-dir", "gpus"]).0, Some(0));
+    assert_eq!(run(&place, &["check", "ridge", "--answer", "154"]).0, Some(1));
+}
+
 /// A sheet with the right answers of a seed to the labs that `which` picks, a wrong one to lab 2 if it is not among them.
 fn sheet(student: &str, which: impl Fn(u32) -> bool) -> String {
     let mut file = format!("student = \"{student}\"\nseed = \"{student}\"\n[answers]\n");
@@ -176,6 +192,10 @@ fn a_folder_becomes_a_table() {
     assert_eq!(rows[0], ["file", "student", "seed", "score", "of", "lab_1", "lab_2", "lab_3", "error"]);
     assert_eq!(rows[1], ["ada.toml", "ada", "ada", "3", "3", "pass", "pass", "pass", ""]);
     assert_eq!(rows[2], ["bob.toml", "bob", "bob", "1", "3", "none", "none", "pass", ""]);
+    // What a student writes is no formula in the teacher's spreadsheet and stays on its line.
+    write("bob.toml", "student = \"=1+2\\nx\"\nseed = -5\n");
+    let rows = table(&run(&place, &["check", "--folder", "class"]).1);
+    assert_eq!(rows[2][1..3], ["'=1+2 x", "'-5"]);
     // A file that is none keeps its row, and the exit code says so.
     write("carl.toml", "student = \"carl\"\nanswers = 3\n");
     std::fs::write(folder.join("dora.toml"), b"\xff\xfe").unwrap();

@@ -30,8 +30,7 @@ fn asked(question: &Question) -> String {
 
 /// The words of a command that checks the next answer.
 fn next(exercise: &Exercise, more: &str) -> String {
-    let seed = exercise.seed.as_ref().map_or_else(String::new, |seed| format!(" --seed \"{seed}\""));
-    crate::report::clean(&format!("wavecast lab check {}{seed}{more}", exercise.number))
+    crate::report::clean(&format!("wavecast lab check {}{more}", exercise.called))
 }
 
 fn observations(exercise: &Exercise) -> String {

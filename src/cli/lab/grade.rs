@@ -9,6 +9,7 @@ use crate::{
     cli::{EXIT_CHECK, EXIT_OK, world},
     gpu::Catalog,
     lab::{Graded, Lab, LabError, Sheet, find, labs},
+    report::clean,
 };
 
 /// What every sheet is graded by.
@@ -57,6 +58,12 @@ pub fn file(path: &Path, json: Option<&Path>, counted: &[String], numbers: &Numb
     Ok(EXIT_OK)
 }
 
+/// A cell that no spreadsheet takes for a formula: students write their names, and teachers open the table.
+fn inert(cell: &str) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    clean(&if formula { format!("'{cell}") } else { cell.to_owned() })
+}
+
 /// Grades all files of a folder.
 pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers: &Numbers, quiet: bool) -> Result<u8> {
     let course = Course::new(counted, numbers)?;
@@ -101,7 +108,7 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
                 row.push(error.split_whitespace().collect::<Vec<_>>().join(" "));
             }
         }
-        writer.write_record(&row)?;
+        writer.write_record(row.iter().map(|cell| inert(cell)))?;
     }
     world::emit(output, &String::from_utf8(writer.into_inner()?)?)?;
     let files = world::counted(paths.len() as u64, "file");
