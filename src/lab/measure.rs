@@ -10,6 +10,7 @@ use crate::{
     occupancy::{Resource, Resources, occupancy},
     op::gemm::{self, Force, Precision, Reuse, Shape, product, sides},
     schedule::schedule,
+    time::Bound,
     units::Bytes,
 };
 
@@ -207,10 +208,13 @@ fn matrix_product(settings: &Settings) -> Result<Fields, String> {
     let (a, c) = (sized(shape.m, shape.k, input_bytes), sized(shape.m, shape.n, output_bytes));
     let b = sized(shape.k, shape.n, input_bytes) * weight_share;
     let peak = gpu.peak(pipe).ok_or_else(|| format!("{} has no {pipe} unit", gpu.name))?;
+    let bound = |bound| count(u8::from(found.analysis.verdict.bound == bound));
     Ok(Fields::from([
         ("time", count(found.analysis.time.estimate.get())),
         ("blocks", count(found.analysis.launch.grid_blocks as f64)),
         ("waves", count(found.analysis.schedule.waves())),
+        ("memory_bound", bound(Bound::Memory)),
+        ("math_bound", bound(Bound::Math)),
         ("flop", count(shape.flop())),
         ("a", count(a)),
         ("b", count(b)),
