@@ -14,8 +14,8 @@ const SCHEMA: &str = "wavecast.lab/1";
 fn paragraph(first: &str, text: &str) -> String {
     let indent = " ".repeat(first.chars().count());
     let options = textwrap::Options::new(world::width()).initial_indent(first).subsequent_indent(&indent);
-    // Backquotes mark commands in Markdown.
-    textwrap::fill(&text.replace('`', ""), options) + "\n"
+    // Backquotes are Markdown; at a terminal quotes mark what is printed.
+    textwrap::fill(&text.replace('`', "'"), options) + "\n"
 }
 
 fn title(exercise: &Exercise) -> String {
