@@ -7,10 +7,10 @@ use std::{
 
 /// Modules in reading order; each uses only those before it.
 #[rustfmt::skip]
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "units", "gpu", "occupancy", "kernel", "launch", "schedule", "roofline", "time", "verdict", "analysis",
     "op", "profile", "network", "ceilings", "memory", "fit", "crossover", "scenario", "simulation", "sweep",
-    "validate", "calibrate", "report", "chart", "cli", "main",
+    "validate", "calibrate", "report", "chart", "lab", "cli", "main",
 ];
 
 /// A crate, and the folders or files under `src` that may use it.
