@@ -111,7 +111,10 @@ impl Around<'_> {
         let (low, high) = (scaled(&parameter.value, 1.0 / STEP, counts)?, scaled(&parameter.value, STEP, counts)?);
         let ratio = number(&high)?.0 / number(&low)?.0;
         let times = self.with(parameter, &high)? / self.with(parameter, &low)?;
-        Some(libm::log(times) / libm::log(ratio)).filter(|e| e.is_finite())
+        // Rounding alone is no influence.
+        Some(libm::log(times) / libm::log(ratio))
+            .filter(|e| e.is_finite())
+            .map(|e| if e.abs() < 1e-6 { 0.0 } else { e })
     }
 
     /// Every value of an axis in turn.
@@ -136,9 +139,9 @@ impl Around<'_> {
         let (low, high) = match axis.values.kind() {
             Kind::Text => (fastest.0, slowest.0),
             _ => {
-                let mut ends = [0, len - 1];
-                ends.sort_by(|a, b| axis.values.number(*a).total_cmp(&axis.values.number(*b)));
-                (ends[0], ends[1])
+                let by_number =
+                    |a: &&(u64, f64), b: &&(u64, f64)| axis.values.number(a.0).total_cmp(&axis.values.number(b.0));
+                (times.iter().min_by(by_number)?.0, times.iter().max_by(by_number)?.0)
             }
         };
         let at = |index: u64| times.iter().find(|(i, _)| *i == index).map(|(_, us)| *us);
