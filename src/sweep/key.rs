@@ -78,7 +78,8 @@ const CONV: [&str; 12] = ["N", "C", "H", "W", "K", "R", "S", "stride", "pad", "d
 /// Columns of a table that a sweep fills itself or that hold other keys.
 const NOT_SET: [&str; 4] = ["measured_us", "notes", "conv_params", "gpu"];
 /// Tables of a GPU file.
-const OF_GPU: [&str; 7] = ["sm", "clocks", "rates", "memory", "latency", "calibration", "power"];
+const OF_GPU: [&str; 10] =
+    ["sm", "clocks", "rates", "memory", "latency", "calibration", "power", "limits", "compute_unit", "links"];
 /// Columns that are no counts.
 const WORDED: [&str; 8] = ["source", "gpu", "op", "dtype", "causal", "phase", "timing", "conv_params"];
 /// Tables of a kernel.

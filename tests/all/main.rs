@@ -72,6 +72,7 @@ mod simulate_mix;
 mod simulate_oracle;
 mod stream;
 mod sweep;
+mod sweep_axes;
 mod sweep_charts;
 mod sweep_finding;
 mod tables;

@@ -12,7 +12,7 @@ fn wavecast(arguments: &[&str]) -> Command {
 }
 
 /// Standard output of a command that succeeds.
-fn said(arguments: &[&str]) -> String {
+pub fn said(arguments: &[&str]) -> String {
     let done = wavecast(arguments).assert().success();
     String::from_utf8(done.get_output().stdout.clone()).unwrap()
 }
@@ -24,25 +24,25 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 /// Rows of a table by the names of its columns.
-fn rows(text: &str) -> Vec<Vec<(String, String)>> {
+pub fn rows(text: &str) -> Vec<Vec<(String, String)>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
     let row = |record: csv::StringRecord| names.iter().cloned().zip(record.iter().map(str::to_owned)).collect();
     reader.records().map(|record| row(record.unwrap())).collect()
 }
 
-fn get<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
+pub fn get<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
     &row.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no column {name}")).1
 }
 
-fn number(row: &[(String, String)], name: &str) -> f64 {
+pub fn number(row: &[(String, String)], name: &str) -> f64 {
     get(row, name).parse().unwrap()
 }
 
-const GEMM: [&str; 10] =
+pub const GEMM: [&str; 10] =
     ["sweep", "--op", "gemm", "--fix", "dtype=bf16", "--fix", "k=4096", "--gpu", "h100-sxm5-80gb", "--quiet"];
 
-fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+pub fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     base.iter().chain(more).copied().collect()
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Swept, world};
 #[cfg(feature = "parquet")]
 use crate::sweep::parquet;
-use crate::sweep::{Batch, Column, Kind, Place, Plan, Shard, csv, fingerprint};
+use crate::sweep::{Batch, Column, Plan, Shard, csv, fingerprint};
 
 /// The form of a file of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -230,9 +230,8 @@ fn mark(space: &Swept) -> String {
     // The file behind each name: a GPU of one's own may differ between machines.
     let ids: Vec<String> = names.iter().filter_map(|name| Some(catalog.find(name).ok()?.gpu.id)).collect();
     parts.extend(ids.iter().filter_map(|id| catalog.text(id.split(':').next().unwrap_or(id))));
-    let words = plan.axes().filter(|(_, a)| a.values.kind() == Kind::Text && a.place != Place::Gpu);
-    let words: Vec<String> = words.map(|(_, a)| a.key.clone()).collect();
-    parts.extend(words.iter().map(String::as_str));
+    let prices: Vec<String> = space.prices.all().iter().map(|p| format!("{}={}", p.gpu, p.usd_per_hour)).collect();
+    parts.extend(prices.iter().map(String::as_str));
     format!("{:016x}", fingerprint(&parts))
 }
 
