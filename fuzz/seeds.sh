@@ -88,6 +88,12 @@ for file in ../tests/data/ceilings/*; do
 done
 printf 'C%s\n' source,gpu,op,dtype,batch,m,n,k,timing,measured_us,notes lab,,gemm,bf16,,4096,4096,4096,device,170,weight_copies=6 \
     ,,bmm,fp32,64,512,512,64,launch,60, ,,gemm,fp8,,16,16384,8192,device,1e9, | sed '2,$s/^C//' | seed calibrate rows
+for file in ../scenarios/sweep/*.toml; do seed sweep "$(basename "$file")" < "$file"; done
+for file in ../docs/labs/*.toml; do seed lab "$(basename "$file")" < "$file"; done
+printf 'student = "Ada"\nseed = "ada"\n[answers]\n1 = "37.5 %%"\nlast-wave = "2 ms"\n' | seed lab sheet
+printf '37.5 %%' | seed lab answer
+printf 'm,predicted_us,n,gpu,bound,error\n64,10.5,1,h100,math,\n128,20,2,l4,memory,\n256,,2,l4,,too large\n' | seed points rows
+printf 'parameter,low_value,high_value,low_us,base_us,high_us,elasticity\nm,1,2,10,20,30,0.5\nsm.count,66,132,40,20,15,-1\n' | seed points tornado
 # A target that builds its values from bytes starts from bytes.
 for target in kernel gemm operations; do head -c 600 ../Cargo.lock | seed "$target" bytes; done
 

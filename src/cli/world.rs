@@ -118,6 +118,15 @@ pub fn note(quiet: bool, text: &str) {
     }
 }
 
+/// Runs what may catch panics of a library, without their messages.
+pub fn hushed<T>(run: impl FnOnce() -> T) -> T {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = run();
+    std::panic::set_hook(hook);
+    result
+}
+
 pub use crate::units::plural as counted;
 
 /// Makes the folder for `--out`.

@@ -94,6 +94,15 @@ impl Cells {
         }
     }
 
+    /// Rows.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Whole(all) => all.len(),
+            Self::Number(all) => all.len(),
+            Self::Text(all) => all.places.len(),
+        }
+    }
+
     /// The number of a row; absent for texts and where there is none.
     pub fn number(&self, row: usize) -> Option<f64> {
         match self {

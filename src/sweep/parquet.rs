@@ -159,7 +159,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
     /// # Errors
     /// It is no Parquet file, or has columns of other types than those of a sweep.
     pub fn new(from: R) -> Result<Self, ParquetError> {
-        let reader = SerializedFileReader::new(from)?;
+        let reader = caught(|| SerializedFileReader::new(from))?;
         let columns = reader.metadata().file_metadata().schema_descr().columns();
         let column = |c: &parquet::schema::types::ColumnDescPtr| {
             let kind = match c.physical_type() {
@@ -212,6 +212,10 @@ impl<R: ChunkReader + 'static> Reader<R> {
     /// # Errors
     /// The file is damaged.
     pub fn group(&self, group: usize) -> Result<Batch, ParquetError> {
+        caught(|| self.decoded(group))
+    }
+
+    fn decoded(&self, group: usize) -> Result<Batch, ParquetError> {
         let group = self.reader.get_row_group(group)?;
         let mut batch = Batch::new(&self.columns);
         batch.rows = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
@@ -228,18 +232,37 @@ impl<R: ChunkReader + 'static> Reader<R> {
                 _ => return Err(ParquetError::General(format!("column {place} is of another type"))),
             }
         }
-        Ok(batch)
+        // A damaged file may say so many rows and hold fewer.
+        let short = batch.cells.iter().zip(&self.columns).find(|(cells, _)| cells.len() != batch.rows);
+        match short {
+            None => Ok(batch),
+            Some((cells, column)) => {
+                let (has, rows, name) = (cells.len(), batch.rows, &column.name);
+                Err(ParquetError::General(format!(
+                    "column `{name}` has {has} values for {rows} rows: the file is damaged"
+                )))
+            }
+        }
     }
+}
+
+/// An error for a panic: the decoders of the library take for granted that the pages of a file fit together.
+fn caught<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let damaged = || ParquetError::General("its pages do not fit together: the file is damaged".into());
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged()))
 }
 
 /// The values of a column chunk, one per row, with `absent` where there is none.
 fn spread<T: DataType>(mut from: ColumnReaderImpl<T>, rows: usize, absent: T::T) -> Result<Vec<T::T>, ParquetError> {
-    let (mut values, mut levels) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-    while levels.len() < rows && values.len() < rows {
-        let (records, ..) = from.read_records(rows, Some(&mut levels), None, &mut values)?;
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut read = 0;
+    // In small steps: a damaged file may say any number of rows.
+    while read < rows {
+        let (records, ..) = from.read_records((rows - read).min(1 << 16), Some(&mut levels), None, &mut values)?;
         if records == 0 {
             break;
         }
+        read += records;
     }
     if levels.is_empty() {
         return Ok(values);

@@ -133,10 +133,12 @@ impl Plan {
     /// Rows that are evaluated and written in one go. They follow from the plan alone, so that the bytes of a file
     /// do not depend on the machine, the number of threads or where a run was interrupted.
     pub fn chunk(&self) -> u64 {
-        self.rows().div_ceil(64).clamp(256, 16_384)
+        // A simulation takes as long as thousands of other points.
+        let (least, most) = if matches!(self.subject, Subject::Simulation(_)) { (1, 256) } else { (256, 16_384) };
+        self.rows().div_ceil(64).clamp(least, most)
     }
 
-    /// The same sweep as one line of a shell, where it came from options, or with the whole of its file in it.
+    /// Everything that decides over the rows, as text.
     pub fn canonical(&self) -> String {
         let mut text = format!("op={}\n", self.op);
         if let Subject::Kernel(table) | Subject::Simulation(table) = &self.subject {

@@ -91,3 +91,31 @@ fn parquet_has_types_and_says_where_it_comes_from() {
         assert_eq!(get(row, "error").is_empty(), get(row, "n") == "64");
     }
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn damaged_parquet_is_refused_or_read_but_never_a_panic() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("rows.parquet");
+    let axes = ["--axis", "m=1:40", "--axis", "n=64,0", "--axis", "gpu=h100-sxm5-80gb,l4"];
+    said(&with(&GEMM[..7], &[&axes[..], &["--quiet", "--output", file.to_str().unwrap()]].concat()));
+    let whole = fs::read(&file).unwrap();
+    let read = |bytes: Vec<u8>| {
+        let reader = wavecast::sweep::parquet::Reader::new(bytes::Bytes::from(bytes)).ok()?;
+        let batches = (0..reader.groups()).map(|group| reader.group(group).ok()).collect::<Option<Vec<_>>>()?;
+        let texts: Vec<Vec<u8>> =
+            batches.iter().map(|batch| wavecast::sweep::csv::rows(batch, reader.inputs())).collect();
+        Some(texts.concat())
+    };
+    let text = read(whole.clone()).unwrap();
+    let mut refused = 0;
+    for place in (0..whole.len()).step_by(whole.len() / 500) {
+        for value in [0, whole[place] ^ 1, whole[place] ^ 0x80, 0xFF] {
+            let mut bytes = whole.clone();
+            bytes[place] = value;
+            refused += u32::from(read(bytes).is_none());
+        }
+        refused += u32::from(read(whole[..place].to_vec()).is_none());
+    }
+    assert!(refused > 700 && text.len() > 1000, "{refused}");
+}

@@ -41,12 +41,14 @@ impl Table {
         #[cfg(feature = "parquet")]
         {
             let what = || format!("`{}` cannot be read as Parquet", self.file.display());
-            let reader = sweep::parquet::Reader::new(bytes::Bytes::from(bytes)).with_context(what)?;
-            let mut text = sweep::csv::header(reader.columns());
-            for group in 0..reader.groups() {
-                text.extend(sweep::csv::rows(&reader.group(group).with_context(what)?, reader.inputs()));
-            }
-            Ok(text)
+            world::hushed(|| {
+                let reader = sweep::parquet::Reader::new(bytes::Bytes::from(bytes)).with_context(what)?;
+                let mut text = sweep::csv::header(reader.columns());
+                for group in 0..reader.groups() {
+                    text.extend(sweep::csv::rows(&reader.group(group).with_context(what)?, reader.inputs()));
+                }
+                Ok(text)
+            })
         }
         #[cfg(not(feature = "parquet"))]
         bail!("`{}` is Parquet, and this program was built without it: write the rows as CSV", self.file.display())

@@ -123,7 +123,7 @@ pub fn merge(args: MergeArgs) -> Result<u8> {
             }
             anyhow::Ok(())
         }
-        Form::Parquet => groups(parts, &encoder, &columns, first.chunk_rows, file),
+        Form::Parquet => world::hushed(|| groups(parts, &encoder, &columns, first.chunk_rows, file)),
     })?;
     let rows = counted(first.rows, "row");
     let shards = counted(held.len() as u64, "shard");

@@ -64,7 +64,8 @@ impl Model for Kernels {
                 None => self.quick.push((*key, value.into())),
             },
             Place::Path(path) => {
-                self.refused = put(&mut self.table, path, value).err();
+                // A path that has no place has none for any value.
+                self.refused = self.refused.take().or(put(&mut self.table, path, value).err());
                 self.read = None;
             }
             Place::Timing => {

@@ -40,7 +40,8 @@ impl Simulations {
 impl Model for Simulations {
     fn set(&mut self, place: &Place, value: &str) {
         match place {
-            Place::Path(path) => self.refused = self.put(path, value).err(),
+            // A path that has no place has none for any value.
+            Place::Path(path) => self.refused = self.refused.take().or(self.put(path, value).err()),
             Place::Case => self.case = value.into(),
             _ => {}
         }
