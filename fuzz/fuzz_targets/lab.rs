@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
         Err(error) => return drop(said(error)),
     };
     match lab.exercise(&CATALOG, Some("ada")) {
-        Ok(exercise) => assert!(!exercise.markdown().contains("NaN")),
+        Ok(exercise) => assert!(!exercise.markdown(true, &|_| None).contains("NaN")),
         Err(error) => drop(said(error)),
     }
 });
