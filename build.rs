@@ -1,4 +1,4 @@
-//! Embeds the GPU, scenario and simulation files, so that the program needs no data folder.
+//! Embeds the GPU, scenario, simulation, sweep and lab files, so that the program needs no data folder.
 
 use std::{env, fmt::Write, fs, path::Path};
 
@@ -9,6 +9,8 @@ fn main() {
         ("GPU_FILES", &["gpus/nvidia", "gpus/amd", "gpus/cpus"][..], "gpus.rs"),
         ("SCENARIO_FILES", &["scenarios"], "scenarios.rs"),
         ("SIMULATION_FILES", &["scenarios/simulate"], "simulations.rs"),
+        ("SWEEP_FILES", &["scenarios/sweep"], "sweeps.rs"),
+        ("LAB_FILES", &["docs/labs"], "labs.rs"),
     ] {
         // A copied target folder must not keep the paths of the tree that it came from.
         println!("cargo:rerun-if-env-changed=CARGO_MANIFEST_DIR");

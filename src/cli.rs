@@ -19,6 +19,7 @@ mod gemm;
 mod gpus;
 mod input;
 mod kernel;
+mod lab;
 mod memory;
 mod model;
 mod moe;
@@ -46,7 +47,8 @@ use clap::{
 
 /// Everything was done and no requested check failed.
 pub const EXIT_OK: u8 = 0;
-/// A requested check failed (`--fail-if`, `--must-fit`, `gpus check`), or rows of a batch could not be evaluated.
+/// A requested check failed (`--fail-if`, `--must-fit`, `gpus check`), an answer is wrong (`lab check`), or rows of a batch could
+/// not be evaluated.
 pub const EXIT_CHECK: u8 = 1;
 /// Bad use or bad input; nothing was written.
 pub const EXIT_INPUT: u8 = 2;
@@ -60,7 +62,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine; 1 a requested check failed or rows of a batch could not be evaluated; 2 bad use or bad input.
+Exit codes: 0 fine; 1 a requested check failed, an answer is wrong, or rows could not be evaluated; 2 bad use or bad input.
 Sizes, rates and clocks are written with their unit: \"48 KiB\", \"3.35 TB/s\", \"1.98 GHz\".
 Start with: wavecast demo";
 
@@ -122,6 +124,8 @@ enum Command {
     Validate(validate::Args),
     /// The constants of a GPU from measured products or rates, as a table for its file
     Calibrate(Box<calibrate::Args>),
+    /// Labs for classes: a question first, then what to run, why it is so, and how answers are graded
+    Lab(lab::Args),
     /// A script that completes commands and options in a shell
     Completions(completions::Args),
 }
@@ -187,6 +191,7 @@ pub fn main() -> ExitCode {
         Command::Predict(args) => predict::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Calibrate(args) => calibrate::run(*args),
+        Command::Lab(args) => lab::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match result {

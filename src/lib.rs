@@ -52,4 +52,6 @@ pub mod report;
 
 pub mod chart;
 
+pub mod lab;
+
 pub mod cli;

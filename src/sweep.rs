@@ -26,3 +26,12 @@ pub use key::{KeyError, Place, Subject};
 pub use plan::{Axis, Fixed, Group, Plan, Sample, Shard, ShardError, fingerprint};
 pub use sensitivity::{Influence, Sensitivity, sensitivity};
 pub use values::{Kind, Range, Spacing, Values, ValuesError};
+
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/sweeps.rs"));
+}
+
+/// The built-in sweep files: name and text.
+pub fn embedded() -> impl Iterator<Item = (&'static str, &'static str)> {
+    files::SWEEP_FILES.iter().copied()
+}

@@ -23,15 +23,15 @@ use crate::{
     fit::Prices,
     gpu::Catalog,
     scenario, simulation,
-    sweep::{Evaluator, Options, Place, Plan, Sample, Shard, Subject, columns},
+    sweep::{Evaluator, Options, Place, Plan, Sample, Shard, Subject, columns, embedded},
 };
 pub use merge::{MergeArgs, merge};
 
 /// What is swept.
 #[derive(ClapArgs, Clone)]
 pub struct Space {
-    /// Sweep file (TOML, see docs/sweep.md); without it --op and --axis say what is swept
-    #[arg(value_name = "FILE.toml", required_unless_present = "op")]
+    /// Sweep file (TOML, see docs/sweep.md) or the name of a built-in one; without it --op and --axis say what is swept
+    #[arg(value_name = "FILE", required_unless_present = "op")]
     file: Option<PathBuf>,
     /// An operation of `predict` (gemm, attention, softmax ...), kernel or simulate
     #[arg(long, value_name = "OP", conflicts_with = "file")]
@@ -163,7 +163,19 @@ impl Space {
 
     fn plan(&self, options: &Options) -> Result<Plan> {
         if let Some(path) = &self.file {
-            return Ok(Plan::parse(&path.display().to_string(), &world::read_text(path)?, options)?);
+            let name = path.display().to_string();
+            let known = || embedded().map(|(known, _)| known);
+            let text = match embedded().find(|(known, _)| *known == name) {
+                Some((_, text)) => text.to_owned(),
+                None if !path.exists() && path.extension().is_none() && name != "-" => {
+                    bail!(
+                        "`{name}` is neither a file nor a built-in sweep ({})",
+                        known().collect::<Vec<_>>().join(", ")
+                    )
+                }
+                None => world::read_text(path)?,
+            };
+            return Ok(Plan::parse(&name, &text, options)?);
         }
         let op = self.op.as_deref().unwrap_or_default();
         Ok(Plan::of(op, (self.kernel_table()?, self.launch_tables()?), options)?)

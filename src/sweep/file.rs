@@ -278,21 +278,30 @@ impl Builder {
         Ok(())
     }
 
-    /// Options stand for what a file says of the same key.
+    /// Options stand for what a file says of the same key; an axis keeps its place.
     fn options(mut self, options: &Options) -> Result<Self, SweepError> {
-        let given = options.fixed.iter().chain(&options.axes).chain(&options.zipped);
-        for (key, _) in given {
-            self.fixed.retain(|f| f.key != *key || key == "op");
-            self.axes.retain(|(axis, _)| axis.key != *key);
-        }
+        let is_given = |key: &str| options.fixed.iter().any(|(k, _)| k == key);
+        self.axes.retain(|(axis, _)| !is_given(&axis.key));
         for (key, value) in &options.fixed {
+            self.fixed.retain(|f| f.key != *key);
             self.fix(key, value)?;
         }
-        let all = options.axes.iter().map(|a| (a, None)).chain(options.zipped.iter().map(|a| (a, Some("--zip"))));
-        for ((key, text), zip) in all {
+        let (axes, zipped) = (options.axes.iter(), options.zipped.iter());
+        let all: Vec<_> = axes.map(|a| (a, None)).chain(zipped.map(|a| (a, Some("--zip")))).collect();
+        for (index, ((key, text), zip)) in all.iter().enumerate() {
             let counts = self.subject.place(key)?.counts();
             let values = Values::parse(text, counts).map_err(|error| SweepError::Values { key: key.clone(), error })?;
-            self.vary(key, values, zip)?;
+            let again = all[..index].iter().any(|((other, _), _)| other == key) || is_given(key);
+            match self.axes.iter_mut().find(|(axis, _)| axis.key == *key) {
+                Some((axis, own)) if !again => {
+                    axis.values = values;
+                    *own = zip.map_or_else(|| own.clone(), |zip| Some(zip.to_owned()));
+                }
+                _ => {
+                    self.fixed.retain(|f| f.key != *key || is_given(key));
+                    self.vary(key, values, *zip)?;
+                }
+            }
         }
         self.sample = options.sample.or(self.sample);
         Ok(self)

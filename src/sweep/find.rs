@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    batch::{Batch, Cells, Column},
-    csv,
-};
+use super::batch::{Batch, Cells, Column};
+use super::csv::cell;
 
 /// A column that should be small, or large.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +136,7 @@ impl Search {
             let mut best: BTreeMap<Vec<String>, (f64, usize)> = BTreeMap::new();
             for row in 0..batch.rows {
                 let Some(value) = objective.of(batch, row) else { continue };
-                let group = by.iter().map(|place| csv::cell(batch, *place, row, self.inputs)).collect();
+                let group = by.iter().map(|place| cell(batch, *place, row, self.inputs)).collect();
                 let held = best.entry(group).or_insert((value, row));
                 if value < held.0 {
                     *held = (value, row);
@@ -156,7 +154,7 @@ impl Search {
     }
 
     fn cells(&self, batch: &Batch, row: usize) -> Vec<String> {
-        (0..batch.cells.len()).map(|place| csv::cell(batch, place, row, self.inputs)).collect()
+        (0..batch.cells.len()).map(|place| cell(batch, place, row, self.inputs)).collect()
     }
 }
 

@@ -154,28 +154,47 @@ pub struct Reader<R: ChunkReader + 'static> {
 }
 
 impl<R: ChunkReader + 'static> Reader<R> {
+    /// Opens a file of rows, whatever its columns.
+    ///
+    /// # Errors
+    /// It is no Parquet file, or has columns of other types than those of a sweep.
+    pub fn new(from: R) -> Result<Self, ParquetError> {
+        let reader = SerializedFileReader::new(from)?;
+        let columns = reader.metadata().file_metadata().schema_descr().columns();
+        let column = |c: &parquet::schema::types::ColumnDescPtr| {
+            let kind = match c.physical_type() {
+                Physical::INT64 => Cell::Whole,
+                Physical::DOUBLE => Cell::Number,
+                Physical::BYTE_ARRAY => Cell::Text,
+                other => return Err(ParquetError::General(format!("column `{}` is of type {other}", c.name()))),
+            };
+            Ok(Column { name: c.name().to_owned(), kind })
+        };
+        let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { reader, columns })
+    }
+
     /// Opens a file that has these columns and no other.
     ///
     /// # Errors
     /// It is no Parquet file, or has other columns.
     pub fn open(from: R, columns: &[Column]) -> Result<Self, ParquetError> {
-        let reader = SerializedFileReader::new(from)?;
-        let there = reader.metadata().file_metadata().schema_descr();
-        let physical = |kind: Cell| match kind {
-            Cell::Whole => Physical::INT64,
-            Cell::Number => Physical::DOUBLE,
-            Cell::Text => Physical::BYTE_ARRAY,
-        };
-        let same = there.num_columns() == columns.len()
-            && there
-                .columns()
-                .iter()
-                .zip(columns)
-                .all(|(c, own)| c.name() == own.name && c.physical_type() == physical(own.kind));
-        if !same {
+        let found = Self::new(from)?;
+        if found.columns != columns {
             return Err(ParquetError::General("it has other columns than its manifest says".into()));
         }
-        Ok(Self { reader, columns: columns.to_vec() })
+        Ok(found)
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Columns before the first that may be empty: the point and its axes.
+    pub fn inputs(&self) -> usize {
+        let columns = self.reader.metadata().file_metadata().schema_descr().columns();
+        columns.iter().take_while(|c| c.max_def_level() == 0).count()
     }
 
     /// All rows.

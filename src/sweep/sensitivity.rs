@@ -47,10 +47,12 @@ pub struct Sensitivity {
     pub bound: String,
     /// By falling span.
     pub influences: Vec<Influence>,
+    /// Numbers that no other value could stand for.
+    pub firm: Vec<String>,
 }
 
 /// Figures of a GPU that are varied beside what the sweep names.
-const FIGURES: [&str; 8] = [
+const FIGURES: [&str; 7] = [
     "sm.count",
     "clocks.vector",
     "clocks.tensor",
@@ -58,7 +60,6 @@ const FIGURES: [&str; 8] = [
     "memory.l2.capacity",
     "memory.l2.bandwidth",
     "latency.dram",
-    "calibration.dram_efficiency",
 ];
 /// Values of an axis that are tried; of more, even steps.
 const MOST_TRIED: u64 = 2001;
@@ -110,7 +111,10 @@ impl Around<'_> {
         let (low, high) = (scaled(&parameter.value, 1.0 / STEP, counts)?, scaled(&parameter.value, STEP, counts)?);
         let ratio = number(&high)?.0 / number(&low)?.0;
         let times = self.with(parameter, &high)? / self.with(parameter, &low)?;
-        Some(libm::log(times) / libm::log(ratio)).filter(|e| e.is_finite())
+        // Rounding alone is no influence.
+        Some(libm::log(times) / libm::log(ratio))
+            .filter(|e| e.is_finite())
+            .map(|e| if e.abs() < 1e-6 { 0.0 } else { e })
     }
 
     /// Every value of an axis in turn.
@@ -135,9 +139,9 @@ impl Around<'_> {
         let (low, high) = match axis.values.kind() {
             Kind::Text => (fastest.0, slowest.0),
             _ => {
-                let mut ends = [0, len - 1];
-                ends.sort_by(|a, b| axis.values.number(*a).total_cmp(&axis.values.number(*b)));
-                (ends[0], ends[1])
+                let by_number =
+                    |a: &&(u64, f64), b: &&(u64, f64)| axis.values.number(a.0).total_cmp(&axis.values.number(b.0));
+                (times.iter().min_by(by_number)?.0, times.iter().max_by(by_number)?.0)
             }
         };
         let at = |index: u64| times.iter().find(|(i, _)| *i == index).map(|(_, us)| *us);
@@ -157,8 +161,14 @@ impl Around<'_> {
     /// A value that stays, moved by a share both ways.
     fn swing(&self, fixed: &Fixed, share: f64) -> Option<Influence> {
         let counts = fixed.place.counts();
-        let (low, high) = (scaled(&fixed.value, 1.0 - share, counts)?, scaled(&fixed.value, 1.0 + share, counts)?);
-        let (low_us, high_us) = (self.with(fixed, &low), self.with(fixed, &high));
+        let moved = |by: [f64; 2]| {
+            let [low, high] = by.map(|factor| scaled(&fixed.value, factor, counts));
+            let (low, high) = (low?, high?);
+            let times = (self.with(fixed, &low), self.with(fixed, &high));
+            // What cannot be moved a little, such as heads in groups, may be halved or doubled.
+            (low != high && (times.0.is_some() || times.1.is_some())).then_some((low, high, times))
+        };
+        let (low, high, (low_us, high_us)) = moved([1.0 - share, 1.0 + share]).or_else(|| moved([0.5, 2.0]))?;
         let all = [low_us, high_us, Some(self.base_us)];
         let span = all.into_iter().flatten().fold((f64::INFINITY, 0.0_f64), |s, us| (s.0.min(us), s.1.max(us)));
         Some(Influence {
@@ -220,11 +230,18 @@ pub fn sensitivity(
     let is_axis = |key: &str| plan.axes().any(|(_, axis)| axis.key == key);
     let stay = around.base.fixed.iter().filter(|f| !is_axis(&f.key)).cloned();
     let figures = FIGURES.into_iter().filter(|key| fixed(key).is_none()).filter_map(|key| around.figure(key));
-    influences.extend(stay.chain(figures).filter_map(|f| around.swing(&f, swing)));
+    let mut firm = Vec::new();
+    for fixed in stay.chain(figures) {
+        match around.swing(&fixed, swing) {
+            Some(influence) => influences.push(influence),
+            None if number(&fixed.value).is_some() => firm.push(format!("{} = {}", fixed.key, fixed.value)),
+            None => {}
+        }
+    }
     let width = |i: &Influence| i.span_us.1 - i.span_us.0;
     influences.sort_by(|a, b| width(b).total_cmp(&width(a)));
     let point = around.base.fixed.iter().map(|f| (f.key.clone(), f.value.clone())).collect();
-    Ok(Sensitivity { point, base_us, bound, influences })
+    Ok(Sensitivity { point, base_us, bound, influences, firm })
 }
 
 impl Sensitivity {
@@ -256,6 +273,9 @@ impl Sensitivity {
             .collect();
         if !idle.is_empty() {
             said.push(format!("No effect of 0.1 % or more: {}.", idle.join(", ")));
+        }
+        if !self.firm.is_empty() {
+            said.push(format!("Without another value that can run: {}.", self.firm.join(", ")));
         }
         said
     }

@@ -1,6 +1,6 @@
 //! An estimate in short: what a table of millions of launches holds of each.
 
-use super::{Bound, Resource, Timing, bound, find, of, side};
+use super::{Bound, Resource, Timing, find, of, side};
 use crate::{gpu::Gpu, kernel::Level, launch::Launch, schedule::Schedule, units::Seconds};
 
 /// What a table of many launches needs of an estimate; found without asking for memory.
@@ -32,17 +32,20 @@ pub struct Outline {
 pub fn outline(gpu: &Gpu, launch: &Launch, schedule: &Schedule, timing: Timing) -> Outline {
     let found = find(gpu, launch, schedule, timing);
     let terms = &found.terms;
+    let sides = [Bound::Math, Bound::Memory, Bound::Latency].map(|b| (b, side(terms, false, b).1));
+    // The first of equals, as `TimeEstimate::bound` has it.
+    let longest = sides.into_iter().reduce(|best, side| if side.1 > best.1 { side } else { best });
     let on_chip = |r: Resource| r.bound() == Bound::Memory && r != Resource::Memory(Level::Dram);
     Outline {
         estimate: found.estimate,
         low: found.low,
         high: found.high,
-        math: side(terms, false, Bound::Math).1,
+        math: sides[0].1,
         dram: of(terms, Resource::Memory(Level::Dram)),
         on_chip: terms.iter().filter(|t| on_chip(t.resource)).map(|t| t.time).fold(Seconds::ZERO, Seconds::max),
-        latency: side(terms, false, Bound::Latency).1,
+        latency: sides[2].1,
         launch: of(terms, Resource::Launch),
-        bound: bound(terms, false).0,
+        bound: longest.map_or(Bound::Math, |(bound, _)| bound),
         tail_cost: found.tail_cost,
     }
 }

@@ -7,15 +7,15 @@ use std::{
 
 /// Modules in reading order; each uses only those before it.
 #[rustfmt::skip]
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 27] = [
     "units", "gpu", "occupancy", "kernel", "launch", "schedule", "roofline", "time", "verdict", "analysis",
-    "op", "profile", "network", "ceilings", "memory", "fit", "crossover", "scenario", "simulation", "validate",
-    "calibrate", "report", "chart", "cli", "main",
+    "op", "profile", "network", "ceilings", "memory", "fit", "crossover", "scenario", "simulation", "sweep",
+    "validate", "calibrate", "report", "chart", "lab", "cli", "main",
 ];
 
 /// A crate, and the folders or files under `src` that may use it.
 #[rustfmt::skip]
-const FENCES: [(&str, &[&str]); 13] = [
+const FENCES: [(&str, &[&str]); 15] = [
     ("clap", &["cli", "main"]),
     ("clap_complete", &["cli"]),
     ("anyhow", &["cli", "main"]),
@@ -24,12 +24,14 @@ const FENCES: [(&str, &[&str]); 13] = [
     ("plotters", &["chart"]),
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
-    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "ceilings", "fit", "validate", "calibrate", "report", "chart",
-        "cli"]),
+    ("csv", &["occupancy/batch", "op/table", "op/batch", "profile", "ceilings", "fit", "sweep/csv", "validate", "calibrate", "report",
+        "chart", "cli"]),
     ("csv_core", &["profile"]),
     ("rusqlite", &["profile/nsys", "cli"]),
     ("maud", &["report/html"]),
-    ("rayon", &["cli"]),
+    ("parquet", &["sweep/parquet", "cli"]),
+    ("bytes", &["sweep/parquet", "cli"]),
+    ("rayon", &["sweep/drive", "cli"]),
 ];
 
 /// Parts of `std` that touch the world, and macros that print; only at the command line.

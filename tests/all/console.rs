@@ -2,5 +2,10 @@
 
 #[test]
 fn console_blocks() {
-    trycmd::TestCases::new().case("README.md").case("docs/*.md").case("scenarios/README.md").case("gpus/README.md");
+    trycmd::TestCases::new()
+        .case("README.md")
+        .case("docs/*.md")
+        .case("docs/labs/*.md")
+        .case("scenarios/README.md")
+        .case("gpus/README.md");
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Points, PointsError};
 use crate::units::{
-    Bytes, BytesPerCycle, BytesPerSecond, Cycles, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds, UnitError, Watts,
+    Bytes, BytesPerCycle, BytesPerSecond, Cycles, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds, UnitError,
+    Watts, significant,
 };
 
 /// A distinct cell.
@@ -48,7 +49,7 @@ impl Column {
                 texts.len() - 1
             });
         }
-        let (kind, values) = values(&texts);
+        let (kind, values) = in_units(name, values(&texts));
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));
         let mut levels: Vec<Level> = Vec::new();
@@ -56,7 +57,11 @@ impl Column {
         for index in order {
             // 48 KiB and 49152 B are one size.
             if levels.last().is_none_or(|l: &Level| l.value != values[index]) {
-                levels.push(Level { text: texts[index].to_owned(), value: values[index] });
+                let text = match (&kind, ending(name)) {
+                    (Kind::Quantity(unit), Some(_)) => format!("{} {unit}", significant(values[index], 6)),
+                    _ => texts[index].to_owned(),
+                };
+                levels.push(Level { text, value: values[index] });
             }
             level_of[index] = levels.len() - 1;
         }
@@ -67,6 +72,11 @@ impl Column {
     /// The level of a text: the same text, or the same number or quantity.
     pub fn level(&self, text: &str) -> Option<usize> {
         let same = self.levels.iter().position(|l| l.text == text);
+        // In base units, as the file has it.
+        let (_, units) = ending(&self.name).unwrap_or_default();
+        let unit = units.iter().find(|(unit, _)| self.kind == Kind::Quantity((*unit).to_owned()));
+        let base = text.parse::<f64>().ok().zip(unit).map(|(number, (_, scale))| number / scale);
+        let same = same.or_else(|| self.levels.iter().position(|l| Some(l.value) == base));
         same.or_else(|| {
             let both = Self::new("", self.levels.iter().map(|l| l.text.as_str()).chain([text]));
             let level = (*both.of_row.last()?)?;
@@ -153,6 +163,29 @@ fn values(texts: &[&str]) -> (Kind, Vec<f64>) {
     (Kind::Words, (0..texts.len()).map(|i| i as f64).collect())
 }
 
+/// Ends of names that say the base unit of their numbers, as a sweep writes them, with the units that people read.
+type Ending = (&'static str, &'static [(&'static str, f64)]);
+const ENDINGS: [Ending; 3] = [
+    ("_bytes_per_s", &[("GB/s", 1e9), ("TB/s", 1e12)]),
+    ("_bytes", &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)]),
+    ("_hz", &[("MHz", 1e6), ("GHz", 1e9)]),
+];
+
+/// The name without an ending that says a unit, and the units.
+fn ending(name: &str) -> Option<(&str, &'static [(&'static str, f64)])> {
+    ENDINGS.iter().find_map(|(end, units)| Some((name.strip_suffix(end)?, *units)))
+}
+
+/// Numbers whose column says their base unit, in a unit that fits them.
+fn in_units(name: &str, (kind, values): (Kind, Vec<f64>)) -> (Kind, Vec<f64>) {
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let Some((_, units)) = ending(name).filter(|_| kind == Kind::Number && largest > 0.0) else {
+        return (kind, values);
+    };
+    let (unit, scale) = units.iter().rev().find(|(_, scale)| largest >= *scale).copied().unwrap_or(units[0]);
+    (Kind::Quantity(unit.to_owned()), values.into_iter().map(|v| v / scale).collect())
+}
+
 /// Names of columns for people; others keep the one they have.
 const NAMES: [(&str, &str); 25] = [
     ("predicted_us", "Predicted time"),
@@ -184,6 +217,7 @@ const NAMES: [(&str, &str); 25] = [
 
 /// The name of a column in a title.
 pub(super) fn long(name: &str) -> String {
+    let name = ending(name).map_or(name, |(stem, _)| stem);
     match NAMES.iter().find(|n| n.0 == name) {
         Some((_, words)) => (*words).into(),
         None => short(name),

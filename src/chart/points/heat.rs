@@ -32,7 +32,7 @@ pub struct HeatAsked {
     pub y: String,
     /// The column that gives the colour, numbers.
     pub z: String,
-    /// Whether the colours are logarithmic; absent: over more than two decades.
+    /// Whether the colours are logarithmic; absent: over more than a decade.
     pub log: Option<bool>,
 }
 
@@ -94,7 +94,9 @@ impl Heat {
         if rows.is_empty() {
             return Err(points.nothing(format!("{}, {} and {} together", x.name, y.name, z.name)));
         }
-        let scale = Scale::new(points, &z, &rows, asked.log)?;
+        let mut scale = Scale::new(points, &z, &rows, asked.log)?;
+        // Colours tell fewer steps apart than places on an axis.
+        scale.log |= asked.log.is_none() && !z.is_words() && scale.low > 0.0 && scale.high > 10.0 * scale.low;
         let group = |levels: usize, pixels: f64| levels.div_ceil((pixels / LEAST) as usize).max(1);
         let groups = [group(x.levels.len(), SIZE.0), group(y.levels.len(), SIZE.1)];
         let words = [grouped_words(&x, groups[0]), grouped_words(&y, groups[1])];

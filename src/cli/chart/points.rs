@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "parquet")]
+use anyhow::Context;
 use anyhow::{Result, bail};
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Drawing;
+#[cfg(feature = "parquet")]
+use crate::sweep;
 use crate::{
     chart::{
         Chart, Theme,
@@ -19,7 +23,7 @@ use crate::{
 /// The table of a chart.
 #[derive(ClapArgs)]
 struct Table {
-    /// Table with a row for each point, as `sweep` writes it (CSV, `-` for standard input)
+    /// Table with a row for each point, as `sweep` writes it (CSV or Parquet, `-` for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Only the rows with one of these values in this column; several times for several columns
@@ -28,8 +32,28 @@ struct Table {
 }
 
 impl Table {
+    /// The table as CSV, whichever form its file has.
+    fn text(&self) -> Result<Vec<u8>> {
+        let bytes = world::read(&self.file)?;
+        if !bytes.starts_with(b"PAR1") {
+            return Ok(bytes);
+        }
+        #[cfg(feature = "parquet")]
+        {
+            let what = || format!("`{}` cannot be read as Parquet", self.file.display());
+            let reader = sweep::parquet::Reader::new(bytes::Bytes::from(bytes)).with_context(what)?;
+            let mut text = sweep::csv::header(reader.columns());
+            for group in 0..reader.groups() {
+                text.extend(sweep::csv::rows(&reader.group(group).with_context(what)?, reader.inputs()));
+            }
+            Ok(text)
+        }
+        #[cfg(not(feature = "parquet"))]
+        bail!("`{}` is Parquet, and this program was built without it: write the rows as CSV", self.file.display())
+    }
+
     fn read(&self) -> Result<Points> {
-        let mut points = Points::read(&self.file.display().to_string(), &world::read(&self.file)?)?;
+        let mut points = Points::read(&self.file.display().to_string(), &self.text()?)?;
         for only in &self.only {
             let Some((column, values)) = only.split_once('=') else {
                 bail!("--only `{only}`: write COLUMN=VALUE or COLUMN=VALUE,VALUE, such as gpu=h100-sxm5-80gb");

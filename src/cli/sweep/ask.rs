@@ -140,7 +140,8 @@ fn for_people(found: &Sensitivity) -> Table<'static> {
             i.high_value.as_str().into(),
             us(i.low_us),
             us(i.high_us),
-            i.elasticity.map_or(Cell::Absent, |e| Cell::Fixed(e, 2)),
+            // Without the minus of a zero.
+            i.elasticity.map_or(Cell::Absent, |e| Cell::Fixed(if e.abs() < 0.005 { 0.0 } else { e }, 2)),
         ]
     };
     Table { columns: names.map(|name| (name, name)).to_vec(), rows: found.influences.iter().map(row).collect() }

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     cli::{EXIT_CHECK, EXIT_OK, args::Format, world},
     sweep::{Batch, Column, Found, Search, Shard, Sweeper},
+    units::grouped,
 };
 
 /// A sweep at work.
@@ -91,21 +92,31 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
     }
     work.bar.finish_and_clear();
     let Work { found, first, search, .. } = work;
-    if found.rows > 0 && found.errors == found.rows && args.out.is_none() && args.output.output.is_none() {
+    // Who has the rows in a file needs no first ones on the terminal.
+    let written = args.out.as_ref().or(args.output.output.as_ref().filter(|path| *path != Path::new("-")));
+    if found.rows > 0 && found.errors == found.rows && written.is_none() {
         bail!("no point can be evaluated: {}", found.first_error.unwrap_or_default());
     }
+    let first = first.filter(|_| written.is_none());
     let report = found::Report { space, columns, inputs, found: &found, first: first.as_ref(), search: &search };
     match args.output.format {
         // The rows were the answer.
-        Format::Csv if args.out.is_none() && args.output.output.is_none() => {
-            let (rows, errors) = (world::counted(found.rows, "row"), report.found.errors);
-            world::note(quiet, &format!("{rows}, {errors} that cannot run"));
+        Format::Csv if written.is_none() => {
+            if found.errors > 0 {
+                let (rows, errors) = (world::counted(found.rows, "row"), grouped(found.errors));
+                world::note(quiet, &format!("note: {errors} of {rows} cannot run; their reasons are in `error`"));
+            }
             if args.wanted.searches() {
                 world::note(quiet, report.text(80).trim_end());
             }
         }
         Format::Json => print(&report.json())?,
-        _ => print(&report.text(world::width()))?,
+        _ => {
+            let place = written.map_or(String::new(), |path| {
+                format!("\n{} in `{}`\n", world::counted(found.rows, "row"), path.display())
+            });
+            print(&(report.text(world::width()) + &place))?;
+        }
     }
     Ok(if found.rows > 0 && found.errors == found.rows { EXIT_CHECK } else { EXIT_OK })
 }

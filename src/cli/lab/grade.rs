@@ -1,0 +1,117 @@
+//! Files of answers: one as results, a folder of them as a table.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Numbers, Paths, forms, named};
+use crate::{
+    cli::{EXIT_CHECK, EXIT_OK, world},
+    gpu::Catalog,
+    lab::{Graded, Lab, LabError, Sheet, find, labs},
+    report::clean,
+};
+
+/// What every sheet is graded by.
+struct Course {
+    catalog: Catalog,
+    labs: Vec<Lab>,
+    /// Places of the labs that count, in `labs`.
+    counted: Vec<usize>,
+}
+
+impl Course {
+    fn new(counted: &[String], numbers: &Numbers) -> Result<Self> {
+        let labs = labs()?;
+        let mut places = Vec::new();
+        for name in counted {
+            let number = find(&labs, name).context("--labs")?.number;
+            places.extend(labs.iter().position(|lab| lab.number == number));
+        }
+        if counted.is_empty() {
+            places = (0..labs.len()).collect();
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok(Self { catalog: numbers.folder.catalog()?, labs, counted: places })
+    }
+
+    fn counted(&self) -> Vec<&Lab> {
+        self.counted.iter().map(|place| &self.labs[*place]).collect()
+    }
+
+    fn grade(&self, origin: &str, text: &str) -> Result<Graded, LabError> {
+        Sheet::parse(origin, text)?.grade(&self.labs, &self.counted(), &self.catalog)
+    }
+}
+
+/// Grades one file. What is wrong inside it is a result, not an error of the program.
+pub fn file(path: &Path, json: Option<&Path>, counted: &[String], numbers: &Numbers) -> Result<u8> {
+    let course = Course::new(counted, numbers)?;
+    let text = world::read_text(path)?;
+    let graded = course.grade(&named(path), &text);
+    if let Some(target) = json {
+        let value = graded.as_ref().map_or_else(|error| Graded::error_json(&error.to_string()), Graded::json);
+        world::write(target, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
+    }
+    world::emit(None, &graded.map_or_else(|error| forms::unread(&error), |graded| forms::graded(&graded)))?;
+    Ok(EXIT_OK)
+}
+
+/// A cell that no spreadsheet takes for a formula: students write their names, and teachers open the table.
+fn inert(cell: &str) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    clean(&if formula { format!("'{cell}") } else { cell.to_owned() })
+}
+
+/// Grades all files of a folder.
+pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers: &Numbers, quiet: bool) -> Result<u8> {
+    let course = Course::new(counted, numbers)?;
+    let what = || format!("--folder `{}` cannot be read", folder.display());
+    let mut paths: Paths = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(what)? {
+        paths.push(entry.with_context(what)?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    if paths.is_empty() {
+        bail!("--folder `{}` has no file of answers (*.toml)", folder.display());
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let labs = course.counted();
+    let mut header: Vec<String> = ["file", "student", "seed", "score", "of"].map(str::to_owned).to_vec();
+    header.extend(labs.iter().map(|lab| format!("lab_{}", lab.number)));
+    header.push("error".into());
+    writer.write_record(&header)?;
+    let mut errors = 0;
+    for path in &paths {
+        let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let graded = world::read_text(path)
+            .and_then(|text| Ok(course.grade(&file, &text)?))
+            .map_err(|error| format!("{error:#}"));
+        let mut row = vec![file];
+        match graded {
+            Ok(graded) => {
+                let seed = graded.seed.clone().unwrap_or_default();
+                row.extend([graded.student.clone(), seed, graded.score().to_string(), graded.marks.len().to_string()]);
+                let word = |mark: &crate::lab::Mark| match mark.answer {
+                    Some(_) => mark.status.word().to_owned(),
+                    None => "none".into(),
+                };
+                row.extend(graded.marks.iter().map(word));
+                row.push(String::new());
+            }
+            Err(error) => {
+                errors += 1;
+                row.extend(vec![String::new(); 4 + labs.len()]);
+                // A table has one line per row: of a parser's message with its caret the lines follow each other.
+                row.push(error.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+        }
+        writer.write_record(row.iter().map(|cell| inert(cell)))?;
+    }
+    world::emit(output, &String::from_utf8(writer.into_inner()?)?)?;
+    let files = world::counted(paths.len() as u64, "file");
+    world::note(quiet, &format!("{files}, {errors} not graded"));
+    Ok(if errors > 0 { EXIT_CHECK } else { EXIT_OK })
+}

@@ -1,0 +1,65 @@
+//! Labs for classes: a question answered by a number before anything is shown, what to run, why it is so, a second question.
+//!
+//! A [`Lab`] is a file of `docs/labs`; [`Lab::exercise`] draws the numbers of a student and computes the answers, traps and texts from
+//! the GPU files and the model. Nothing is written down twice: a corrected GPU file corrects the labs. The format is in
+//! `docs/labs/README.md`.
+
+mod error;
+mod exercise;
+mod expr;
+mod file;
+mod measure;
+mod page;
+mod scope;
+mod seed;
+mod sheet;
+mod unit;
+
+pub use error::LabError;
+pub use exercise::{Exercise, Observation, Part, Question, Trap, Verdict};
+pub use file::Lab;
+pub use sheet::{Graded, Mark, Sheet, Status};
+pub use unit::{AnswerError, Unit};
+
+use crate::units::significant;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/labs.rs"));
+}
+
+/// The built-in labs by number.
+///
+/// # Errors
+/// A lab file is not valid, which a test excludes.
+pub fn labs() -> Result<Vec<Lab>, LabError> {
+    let mut labs: Vec<Lab> = embedded::LAB_FILES
+        .iter()
+        .map(|(name, text)| Lab::parse(&format!("docs/labs/{name}.toml"), text))
+        .collect::<Result<_, _>>()?;
+    labs.sort_by_key(|lab| lab.number);
+    for lab in &mut labs {
+        lab.called = lab.number.to_string();
+    }
+    Ok(labs)
+}
+
+/// The lab with this number or id.
+///
+/// # Errors
+/// There is none; the error lists all.
+pub fn find<'a>(labs: &'a [Lab], name: &str) -> Result<&'a Lab, LabError> {
+    let wanted = name.trim();
+    let found = labs.iter().find(|lab| lab.id == wanted || wanted.parse() == Ok(lab.number));
+    found.ok_or_else(|| {
+        let known: Vec<String> = labs.iter().map(|lab| format!("{} ({})", lab.number, lab.id)).collect();
+        LabError::Unknown { name: name.into(), known: known.join(", ") }
+    })
+}
+
+/// A tolerance in words: `right within 0.5 %`.
+fn within(tolerance: f64) -> String {
+    match tolerance {
+        0.0 => "only the exact number is right".into(),
+        _ => format!("right within {} %", significant(100.0 * tolerance, 3)),
+    }
+}
