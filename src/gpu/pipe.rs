@@ -66,8 +66,9 @@ impl FromStr for DataType {
     type Err = PipeError;
 
     fn from_str(text: &str) -> Result<Self, PipeError> {
-        let wanted = text.to_ascii_lowercase();
-        Self::ALL.into_iter().find(|t| t.name() == wanted).ok_or_else(|| PipeError { input: text.into() })
+        // Read for each row of a table, so without a copy in lower case.
+        let named = |t: &Self| t.name().eq_ignore_ascii_case(text);
+        Self::ALL.into_iter().find(named).ok_or_else(|| PipeError { input: text.into() })
     }
 }
 

@@ -12,6 +12,7 @@ mod calibrate;
 mod calibrate_command;
 mod ceilings;
 mod cli;
+mod cluster;
 mod common;
 mod compare;
 mod compare_traces;
