@@ -23,7 +23,7 @@ pub use evaluate::{Evaluator, Outcome, RESULTS};
 pub use file::{Options, SweepError};
 pub use find::{Found, Kept, MOST_GROUPS, Objective, ObjectiveError, Search};
 pub use key::{KeyError, Place, Subject};
-pub use plan::{Axis, Fixed, Group, Plan, Sample, Shard, ShardError, fingerprint};
+pub use plan::{Axis, Fixed, Group, MOST_SHARDS, Plan, Sample, Shard, ShardError, fingerprint};
 pub use sensitivity::{Influence, Sensitivity, sensitivity};
 pub use values::{Kind, Range, Spacing, Values, ValuesError};
 

@@ -81,6 +81,9 @@ where
     Ok(())
 }
 
+/// End of the name of a part that is being written.
+pub const UNFINISHED: &str = ".unfinished";
+
 /// Writes a part of a larger result whole: to a file of a known name beside it, which a run after an interrupted one
 /// writes again, then by renaming.
 pub fn write_part<E>(path: &Path, fill: impl FnOnce(&mut fs::File) -> std::result::Result<(), E>) -> Result<()>
@@ -89,7 +92,7 @@ where
 {
     let what = || format!("`{}` cannot be written", path.display());
     let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".unfinished");
+    temporary.push(UNFINISHED);
     let mut file = fs::File::create(&temporary).with_context(what)?;
     fill(&mut file).map_err(Into::into).with_context(what)?;
     // A part that is there is whole, even after a power cut.

@@ -95,6 +95,7 @@ impl Cells {
     }
 
     /// Rows.
+    #[cfg(feature = "parquet")]
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Whole(all) => all.len(),

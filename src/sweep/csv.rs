@@ -51,7 +51,8 @@ fn print(batch: &Batch, place: usize, row: usize, inputs: usize, to: &mut Vec<u8
 
 /// A number with 6 significant digits, as `units::significant` prints it, without asking for memory on the way.
 fn six(value: f64, to: &mut Vec<u8>) {
-    if value == 0.0 || !value.is_finite() {
+    // Beyond these, whose digits are all exact or zeros, the slow way decides.
+    if value == 0.0 || !(1e-15..1e15).contains(&value.abs()) {
         to.extend_from_slice(crate::units::significant(value, 6).as_bytes());
         return;
     }

@@ -73,6 +73,9 @@ pub struct Shard {
     pub count: u64,
 }
 
+/// Most shards of a sweep; job arrays end far below.
+pub const MOST_SHARDS: u64 = 1_000_000;
+
 impl Shard {
     /// All points.
     pub const WHOLE: Self = Self { index: 1, count: 1 };
@@ -86,7 +89,7 @@ impl Shard {
 
 /// `K/N`, 1 to N.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no shard: write K/N with K from 1 to N, such as 3/16")]
+#[error("`{0}` is no shard: write K/N with K from 1 to N and N at most {MOST_SHARDS}, such as 3/16")]
 pub struct ShardError(String);
 
 impl std::str::FromStr for Shard {
@@ -95,7 +98,7 @@ impl std::str::FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, ShardError> {
         let numbers = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
         match numbers {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
+            Some((index, count)) if (1..=count).contains(&index) && count <= MOST_SHARDS => Ok(Self { index, count }),
             _ => Err(ShardError(text.into())),
         }
     }

@@ -12,7 +12,7 @@ use clap::Args as ClapArgs;
 use super::parts::{Encoder, Form, Manifest};
 use crate::{
     cli::{EXIT_OK, world},
-    sweep::{Batch, Cell, Column},
+    sweep::{Cell, Column},
     units::{counted, grouped},
 };
 
@@ -80,14 +80,12 @@ fn checked(folders: &[PathBuf]) -> Result<Vec<Held>> {
     }
     let shards = first.manifest.shards;
     let there = |shard: u64| held.iter().filter(|h| h.manifest.shard == shard).count();
-    let missing: Vec<String> =
-        (1..=shards).filter(|s| there(*s) == 0).take(10).map(|s| format!("{s}/{shards}")).collect();
+    let missing: Vec<u64> = (1..=shards).filter(|s| there(*s) == 0).collect();
     if !missing.is_empty() {
-        bail!(
-            "{} of {shards} missing: run `sweep` with --shard {}",
-            counted(missing.len() as u64, "shard"),
-            missing.join(", ")
-        );
+        let named: Vec<String> = missing.iter().take(10).map(|s| format!("{s}/{shards}")).collect();
+        let more = if missing.len() > named.len() { " and others" } else { "" };
+        let count = counted(missing.len() as u64, "shard");
+        bail!("{count} of {shards} missing: run `sweep` with --shard {}{more}", named.join(", "));
     }
     if let Some(twice) = (1..=shards).find(|s| there(*s) > 1) {
         let paths: Vec<String> =
@@ -177,7 +175,7 @@ fn groups(
 ) -> Result<()> {
     encoder.write(to, |push| {
         // Row groups as a single run would have them, wherever shards and parts were cut.
-        let mut waiting = Batch::new(columns);
+        let mut waiting = crate::sweep::Batch::new(columns);
         for (path, rows) in parts {
             let what = || format!("`{}` cannot be read", path.display());
             let reader = crate::sweep::parquet::Reader::open(fs::File::open(&path).with_context(what)?, columns)
@@ -199,7 +197,7 @@ fn groups(
                     taken = end;
                     if waiting.rows == chunk as usize {
                         push(encoder.encode(&waiting)?)?;
-                        waiting = Batch::new(columns);
+                        waiting = crate::sweep::Batch::new(columns);
                     }
                 }
             }

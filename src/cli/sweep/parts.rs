@@ -1,9 +1,10 @@
 //! Rows in files: one, or the parts of a folder with a manifest that says what belongs together.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufWriter, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anyhow::{Context, Result, bail};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{Swept, world};
 #[cfg(feature = "parquet")]
 use crate::sweep::parquet;
-use crate::sweep::{Batch, Column, Plan, Shard, csv, fingerprint};
+use crate::sweep::{Batch, Column, MOST_SHARDS, Plan, Shard, csv, fingerprint};
 
 /// The form of a file of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -72,6 +73,8 @@ pub enum Piece {
     Parquet(parquet::Group),
 }
 
+/// Most parts of a shard: more files than that no folder likes.
+const MOST_PARTS: u64 = 1_000_000;
 /// Version of the columns and of what a file says of itself.
 const SCHEMA: u32 = 1;
 
@@ -212,7 +215,40 @@ impl Manifest {
 
     pub fn read(path: &Path) -> Result<Self> {
         let text = world::read_text(path)?;
-        serde_json::from_str(&text).with_context(|| format!("`{}` is no manifest of a sweep", path.display()))
+        let found: Self =
+            serde_json::from_str(&text).with_context(|| format!("`{}` is no manifest of a sweep", path.display()))?;
+        let wrong = |field: &str, value: u64, rule: &str| {
+            bail!("`{}` is damaged: {field} = {value}, {rule}; sweep that shard again", path.display())
+        };
+        if found.schema != SCHEMA {
+            return wrong("schema", found.schema.into(), "this program reads 1");
+        }
+        if !(1..=MOST_SHARDS).contains(&found.shards) || !(1..=found.shards).contains(&found.shard) {
+            return wrong(
+                "shard",
+                found.shard,
+                &format!("of {} shards; at most {MOST_SHARDS} are joined", found.shards),
+            );
+        }
+        if found.part_rows == 0 || found.chunk_rows == 0 || found.chunk_rows > 1 << 20 {
+            return wrong(
+                "chunk_rows",
+                found.chunk_rows,
+                "a part and a row group have at least 1 row, a row group at most 2^20",
+            );
+        }
+        let rows = Shard { index: found.shard, count: found.shards }.rows(found.rows);
+        if rows != (found.first_row..found.end_row) || found.rows >= 1 << 63 {
+            return wrong(
+                "first_row",
+                found.first_row,
+                &format!("that shard of {} rows starts at {}", found.rows, rows.start),
+            );
+        }
+        if found.inputs > found.columns.len() {
+            return wrong("inputs", found.inputs as u64, &format!("there are {} columns", found.columns.len()));
+        }
+        Ok(found)
     }
 }
 
@@ -235,29 +271,50 @@ fn mark(space: &Swept) -> String {
     format!("{:016x}", fingerprint(&parts))
 }
 
-/// Makes the folder of `--out` ready: the manifest in place, earlier parts kept only on `--resume`.
-pub fn prepare(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Vec<PathBuf>> {
+/// Makes the folder of `--out` ready: the manifest in place, earlier parts, whose names it gives, kept only on `--resume`,
+/// and what an interrupted run left half written removed.
+pub fn prepare(folder: &Path, manifest: &Manifest, resume: bool) -> Result<BTreeSet<String>> {
+    let rows = manifest.end_row - manifest.first_row;
+    if rows / manifest.part_rows > MOST_PARTS {
+        let least = rows.div_ceil(MOST_PARTS);
+        bail!("--part-rows {}: {rows} rows in more than {MOST_PARTS} parts; take at least {least}", manifest.part_rows);
+    }
     world::folder(folder)?;
-    let path = folder.join(manifest.name());
-    let done: Vec<PathBuf> = manifest.parts().map(|(name, _)| folder.join(name)).filter(|p| p.exists()).collect();
-    if path.exists() {
-        let found = Manifest::read(&path)?;
-        if resume && found != *manifest {
-            bail!(
-                "`{}` was written by another sweep: {}; remove the folder, or name another by --out",
-                path.display(),
-                found.difference(manifest)
-            );
+    let what = || format!("`{}` cannot be read", folder.display());
+    let (mut done, mut half) = (BTreeSet::new(), Vec::new());
+    for entry in fs::read_dir(folder).with_context(what)? {
+        let Ok(name) = entry.with_context(what)?.file_name().into_string() else { continue };
+        let number = name.strip_prefix("rows-").and_then(|rest| rest.split('.').next()?.parse().ok());
+        if number.is_none_or(|first: u64| !(manifest.first_row..manifest.end_row).contains(&first)) {
+            continue;
         }
+        if name.ends_with(world::UNFINISHED) {
+            half.push(name);
+        } else {
+            done.insert(name);
+        }
+    }
+    let path = folder.join(manifest.name());
+    if path.exists() {
         if !resume {
             bail!("`{}` is there already: go on with --resume, or name another folder by --out", path.display());
         }
-        return Ok(done);
+        let found = Manifest::read(&path)?;
+        if found != *manifest {
+            let difference = found.difference(manifest);
+            let cure = "remove the folder, or name another by --out";
+            bail!("`{}` was written by another sweep: {difference}; {cure}", path.display());
+        }
+    } else if let Some(first) = done.first() {
+        let name = manifest.name();
+        bail!("`{}` holds {first} without its manifest {name}; name another folder by --out", folder.display());
+    } else {
+        world::write(&path, (serde_json::to_string_pretty(manifest)? + "\n").as_bytes())?;
     }
-    if let Some(first) = done.first() {
-        bail!("`{}` is there without its manifest {}; name another folder by --out", first.display(), manifest.name());
+    for name in half {
+        // It may be gone, which is as good.
+        let _ = fs::remove_file(folder.join(name));
     }
-    world::write(&path, (serde_json::to_string_pretty(manifest)? + "\n").as_bytes())?;
     Ok(done)
 }
 
@@ -276,13 +333,5 @@ impl Manifest {
             "fingerprint" => "the file of a GPU or the sweep file changed".into(),
             key => format!("{key} is {} there and {} here", mine[key], theirs[key]),
         })
-    }
-}
-
-/// Removes what an interrupted run of this shard left behind.
-pub fn tidy(folder: &Path, manifest: &Manifest) {
-    for (name, _) in manifest.parts() {
-        // It may not be there, which is as good.
-        let _ = fs::remove_file(folder.join(format!("{name}.unfinished")));
     }
 }

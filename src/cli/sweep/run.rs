@@ -128,12 +128,11 @@ fn print(text: &str) -> Result<()> {
 
 fn folder_of_parts(work: &mut Work, folder: &Path, manifest: &Manifest, columns: &[Column], args: &Args) -> Result<()> {
     let done = parts::prepare(folder, manifest, args.resume)?;
-    parts::tidy(folder, manifest);
     let encoder = Encoder::new(args.parts, columns, manifest.inputs, &manifest.about())?;
     let mut kept = 0;
     for (name, rows) in manifest.parts() {
-        let path = folder.join(name);
-        if done.contains(&path) {
+        let path = folder.join(&name);
+        if done.contains(&name) {
             kept += 1;
             // What is there is not evaluated again, unless something is looked for in all of it.
             if !args.wanted.searches() {
