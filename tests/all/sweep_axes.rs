@@ -119,3 +119,35 @@ fn damaged_parquet_is_refused_or_read_but_never_a_panic() {
     }
     assert!(refused > 700 && text.len() > 1000, "{refused}");
 }
+
+#[test]
+fn damaged_manifests_are_refused_at_once() {
+    let folder = TempDir::new().unwrap();
+    let (out, to) = (folder.path().join("out"), folder.path().join("all.csv"));
+    let [out_text, to_text] = [&out, &to].map(|path| path.to_str().unwrap().to_owned());
+    said(&with(&GEMM, &["--axis", "m=1:9", "--fix", "n=64", "--parts", "csv", "--out", &out_text]));
+    let path = out.join("shard-1-of-1.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    for (from, to, expected) in [
+        ("\"chunk_rows\": 256", "\"chunk_rows\": 0", "chunk_rows = 0"),
+        ("\"part_rows\": 1000000", "\"part_rows\": 0", "at least 1 row"),
+        ("\"shards\": 1", "\"shards\": 1000000000000", "at most 1000000 are joined"),
+        ("\"rows\": 9,", "\"rows\": 9000000000000,", "that shard of 9000000000000 rows"),
+        ("\"inputs\": 2", "\"inputs\": 200", "inputs = 200"),
+        ("\"schema\": 1", "\"schema\": 2", "schema = 2"),
+        ("\"form\": \"csv\"", "\"form\": \"xls\"", "no manifest of a sweep"),
+    ] {
+        assert!(whole.contains(from), "{from}");
+        fs::write(&path, whole.replace(from, to)).unwrap();
+        let done = assert_cmd::Command::cargo_bin("wavecast")
+            .unwrap()
+            .args(["merge", &out_text, "--output", &to_text])
+            .assert();
+        let error = String::from_utf8(done.code(2).get_output().stderr.clone()).unwrap();
+        assert!(error.contains(expected), "{from}: {error}");
+    }
+    let many = ["--axis", "m=1:3000000", "--fix", "n=64", "--part-rows", "1", "--out", &out_text];
+    let done = assert_cmd::Command::cargo_bin("wavecast").unwrap().args(with(&GEMM, &many)).assert();
+    let error = String::from_utf8(done.code(2).get_output().stderr.clone()).unwrap();
+    assert!(error.contains("take at least 3"), "{error}");
+}
