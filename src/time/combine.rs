@@ -100,7 +100,7 @@ pub(super) fn p_sums(terms: &[Seconds; 5], shorter: &[Seconds; 5], p: f64) -> (S
 }
 
 /// base^exponent of a base of at least 0, to some units in the last place; the same bits on every machine.
-fn power(base: f64, exponent: f64) -> f64 {
+pub(super) fn power(base: f64, exponent: f64) -> f64 {
     match (base, exponent) {
         (0.0 | 1.0, _) | (_, 1.0) => base,
         // Twice as fast as libm::pow, whose last bits are not needed.

@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{
     Resource, Term,
+    combine::power,
     tiled::{Machine, Work},
 };
 use crate::{
@@ -155,7 +156,7 @@ pub(super) fn l2_hit(gpu: &Gpu, distance: Bytes) -> f64 {
     let constants = &gpu.calibration.constants;
     let halves = if gpu.memory.l2.partitions > 1 { constants.l2_two_partitions } else { 1.0 };
     let effective = gpu.memory.l2.capacity * constants.l2_effective * halves;
-    1.0 / (1.0 + libm::pow(distance / effective, constants.residency_exponent))
+    1.0 / (1.0 + power(distance / effective, constants.residency_exponent))
 }
 
 /// The sustained rates at which blocks share memory.
