@@ -54,6 +54,7 @@ mod occupancy;
 mod odd_files;
 mod page;
 mod place;
+mod play;
 mod predict;
 mod questions_files;
 mod questions_occupancy;
