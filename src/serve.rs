@@ -180,7 +180,13 @@ fn plain(status: StatusCode, text: &str) -> Reply {
 
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let head = request.method() == Method::HEAD;
-    let (reply, allow) = reply(&shared, &request).await;
+    let (reply, allow) = match wanted(shared.port, &request) {
+        Ok((path, query)) => {
+            drop(request);
+            (drawn(&shared, path, query).await, false)
+        }
+        Err(refused) => refused,
+    };
     let length = reply.body.len();
     let mut response = Response::new(if head { Body::empty() } else { Body::from(reply.body) });
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -200,22 +206,20 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     response
 }
 
-/// The answer, and whether it has to say which methods there are.
-async fn reply(shared: &Arc<Shared>, request: &Request) -> (Reply, bool) {
+/// Path and query of a request that may be answered; else why not, and whether the methods that may are to be named.
+fn wanted(port: u16, request: &Request) -> Result<(String, String), (Reply, bool)> {
     let uri = request.uri();
-    let path_and_query = uri.path_and_query().map_or(0, |both| both.as_str().len());
-    if !is_ours(request.headers(), uri, shared.port) {
-        let text = format!("This page is at http://127.0.0.1:{}/ alone", shared.port);
-        return (plain(StatusCode::MISDIRECTED_REQUEST, &text), false);
+    if !is_ours(request.headers(), uri, port) {
+        let text = format!("This page is at http://127.0.0.1:{port}/ alone");
+        return Err((plain(StatusCode::MISDIRECTED_REQUEST, &text), false));
     }
     if ![Method::GET, Method::HEAD].contains(request.method()) {
-        return (plain(StatusCode::METHOD_NOT_ALLOWED, "The page is only read: GET or HEAD"), true);
+        return Err((plain(StatusCode::METHOD_NOT_ALLOWED, "The page is only read: GET or HEAD"), true));
     }
-    if path_and_query > URI {
-        return (plain(StatusCode::URI_TOO_LONG, "The address is too long"), false);
+    if uri.path_and_query().map_or(0, |both| both.as_str().len()) > URI {
+        return Err((plain(StatusCode::URI_TOO_LONG, "The address is too long"), false));
     }
-    let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
-    (drawn(shared, path, query).await, false)
+    Ok((uri.path().to_owned(), uri.query().unwrap_or_default().to_owned()))
 }
 
 /// Draws beside the connections. Who waits longer than is of use is told so, and no more drawings queue up than are waited for.

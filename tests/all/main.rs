@@ -66,6 +66,8 @@ mod rowwise;
 mod rowwise_errors;
 mod rowwise_sample;
 mod scenarios;
+#[cfg(feature = "serve")]
+mod serve;
 mod shares;
 mod simulate;
 mod simulate_laws;
