@@ -12,7 +12,7 @@ use crate::{
     occupancy::{BlockLimits, Resource},
     op::gemm,
     report::{KernelReport, Report, json},
-    units::{Flops, Seconds, decimal, grouped, significant, times},
+    units::{Flops, Seconds, decimal, grouped, plural, significant, times},
 };
 
 /// A number with where it comes from.
@@ -120,8 +120,11 @@ impl View {
         numbers.0.extend(first.iter().cloned());
         let (active, most) = (found.active_warps(), found.max_warps);
         let blocks = found.blocks_per_sm;
-        let formula =
-            format!("{blocks} blocks x {} warps / {most} warp slots = {active} / {most}", found.warps_per_block);
+        let formula = format!(
+            "{} x {} warps / {most} warp slots = {active} / {most}",
+            plural(blocks.into(), "block"),
+            found.warps_per_block
+        );
         numbers.add("Occupancy", percent(found.fraction()), formula);
         let limit = |resource: &Resource| match found.limits.of(*resource) {
             BlockLimits::UNLIMITED => None,
