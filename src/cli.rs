@@ -29,6 +29,8 @@ mod outcome;
 mod pool;
 mod predict;
 mod rowwise;
+#[cfg(feature = "serve")]
+mod serve;
 mod shapes;
 mod show;
 mod simulate;
@@ -126,6 +128,9 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     /// Labs for classes: a question first, then what to run, why it is so, and how answers are graded
     Lab(lab::Args),
+    /// A local page to play with: the same answers and charts with sliders, and the labs
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     /// A script that completes commands and options in a shell
     Completions(completions::Args),
 }
@@ -192,6 +197,8 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => validate::run(args),
         Command::Calibrate(args) => calibrate::run(*args),
         Command::Lab(args) => lab::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match result {

@@ -54,4 +54,8 @@ pub mod chart;
 
 pub mod lab;
 
+pub mod page;
+#[cfg(feature = "serve")]
+pub mod serve;
+
 pub mod cli;

@@ -220,6 +220,7 @@ pub fn tail_figure(analysis: &Analysis) -> Tail {
             &[&words.say(&per), &words.say("equal blocks, work per block unchanged")],
         ),
         samples: samples.collect(),
+        pinned: Vec::new(),
         wave_blocks: wave,
         words,
         current: (plan.blocks <= last).then_some(plan.blocks),
@@ -255,7 +256,7 @@ pub fn occupancy_figure(
         x_label: words.say(x_label),
         steps,
         current: Some((x, now)),
-        note: None,
+        ..Panel::default()
     };
     let what_ifs = changes.iter().map(|c| format!("what-if: {c}"));
     let setting = format!(

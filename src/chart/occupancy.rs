@@ -18,6 +18,10 @@ pub struct Panel {
     pub steps: Vec<(f64, f64)>,
     /// Parameter and occupancy (percent) of the launch in question.
     pub current: Option<(f64, f64)>,
+    /// The steps of another launch to compare with, in grey.
+    pub pinned: Vec<(f64, f64)>,
+    /// A number to compare with, such as a prediction: parameter and occupancy (percent).
+    pub marked: Option<(f64, f64)>,
     /// A remark below the panel, such as the next step worth taking.
     pub note: Option<String>,
 }
@@ -47,7 +51,13 @@ impl OccupancyPanels {
     fn csv(&self) -> String {
         let mut table = Table::new(&["parameter", "value", "occupancy_pct", "current"]);
         for panel in &self.panels {
-            for (points, current) in [(panel.steps.as_slice(), "no"), (panel.current.as_slice(), "yes")] {
+            let kinds = [
+                (panel.steps.as_slice(), "no"),
+                (panel.current.as_slice(), "yes"),
+                (panel.pinned.as_slice(), "pinned"),
+                (panel.marked.as_slice(), "predicted"),
+            ];
+            for (points, current) in kinds {
                 for &(x, y) in points {
                     table.row(&[panel.x_label.clone(), cell(x), cell(y), current.into()]);
                 }
@@ -106,7 +116,14 @@ impl Panel {
             }
             canvas.line((plot.x0, plot.y0), (plot.x0, plot.y1), Stroke::new(canvas.palette.axis, 1));
         }
+        let mut ghost: Vec<(f64, f64)> = self.pinned.iter().filter(|p| sound(p) && p.0 <= last).copied().collect();
+        ghost.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ghost: Vec<Point> = ghost.into_iter().map(at).collect();
+        canvas.path(&self::stairs(&ghost), Stroke::new(canvas.palette.axis, 2).dashed("6 4"));
         canvas.path(&stairs, Stroke::new(canvas.palette.math, 2));
+        if let Some(marked) = self.marked.filter(|p| sound(&p)) {
+            canvas.mark(at((marked.0.min(last), marked.1)), Mark::Circle, canvas.palette.latency, true);
+        }
         if let Some(now) = current {
             self.mark(canvas, plot, at(now), now, &stairs);
         }

@@ -59,6 +59,8 @@ pub enum PointKind {
     Estimate,
     /// A device.
     Measured,
+    /// The model, for what the others are compared with.
+    Pinned,
 }
 
 /// A kernel seen at one memory level.
@@ -133,6 +135,7 @@ impl PointKind {
         match self {
             Self::Estimate => "estimate",
             Self::Measured => "measurement",
+            Self::Pinned => "pinned",
         }
     }
 }
@@ -272,6 +275,10 @@ impl Roofline {
                 let at = word(canvas, kind.word());
                 canvas.mark((at, y), Mark::Circle, palette.muted, hollow);
             }
+        }
+        if drawn.iter().any(|p| p.kind == PointKind::Pinned) {
+            let at = word(canvas, PointKind::Pinned.word());
+            canvas.mark((at, y), Mark::Diamond, palette.axis, true);
         }
         if self.memory.iter().any(|m| positive(m.bytes_per_second) && m.sustained.is_some_and(positive)) {
             let at = word(canvas, "sustained bandwidth");

@@ -29,6 +29,8 @@ pub struct Tail {
     pub caption: Caption,
     /// The curve, by rising number of blocks.
     pub samples: Vec<TailSample>,
+    /// Another launch's curve to compare with, in grey, as far as it lies on the axes.
+    pub pinned: Vec<TailSample>,
     /// Blocks that run at once; each multiple is marked. 0 marks none.
     pub wave_blocks: u64,
     /// What the vendor calls blocks.
@@ -59,6 +61,10 @@ impl Tail {
             let current = if self.current == Some(s.blocks) { "yes" } else { "no" };
             table.row(&[s.blocks.to_string(), waves, cell(s.time_us), cell(s.utilization_pct), current.into()]);
         }
+        for s in &self.pinned {
+            let (time, used) = (cell(s.time_us), cell(s.utilization_pct));
+            table.row(&[s.blocks.to_string(), String::new(), time, used, "pinned".into()]);
+        }
         table.finish()
     }
 
@@ -85,7 +91,9 @@ impl Tail {
         let high = blocks.max().unwrap_or(1) as f64;
         let low = if low < 0.4 * high { 0.0 } else { low };
         let x = Axis::linear(low, high, 9, (time_panel.x0, time_panel.x1));
-        let longest = samples.iter().map(|s| s.time_us).fold(0.0, f64::max);
+        // What is compared with must not leave the axes where it is slower.
+        let others = self.pinned.iter().filter(|s| usable(s) && (s.blocks as f64) <= high).map(|s| s.time_us);
+        let longest = samples.iter().map(|s| s.time_us).chain(others).fold(0.0, f64::max);
         let time = Axis::linear(0.0, longest, 6, (time_panel.y1, time_panel.y0));
         let used = Axis::stepped(0.0, 100.0, 25.0, (use_panel.y1, use_panel.y0));
 
@@ -113,6 +121,11 @@ impl Tail {
                 name_unsampled(&mut canvas, time_panel, at, &self.blocks_text(blocks));
             }
         }
+        let held = |s: &&TailSample| usable(s) && (low..=high).contains(&(s.blocks as f64)) && s.time_us <= longest;
+        let ghost: Vec<TailSample> = self.pinned.iter().filter(held).copied().collect();
+        let grey = Stroke::new(canvas.palette.axis, 2).dashed("6 4");
+        canvas.path(&ghost.iter().map(times).collect::<Vec<_>>(), grey);
+        canvas.path(&ghost.iter().map(uses).collect::<Vec<_>>(), grey);
         let points: Vec<Point> = samples.iter().map(times).collect();
         curve(&mut canvas, time_panel, &points, now.as_ref().map(times), name);
         let points: Vec<Point> = samples.iter().map(uses).collect();

@@ -13,11 +13,10 @@ use super::geometry::Rect;
 use super::*;
 
 fn caption(title: &str) -> Caption {
-    let assumptions = ["dense peaks at the published clocks", "L2 serves 7 TB/s", "launch overhead 2.2 us"];
     Caption {
         title: title.into(),
         gpu: "H100 SXM5 80 GB, 132 SMs at 1.98 GHz".into(),
-        assumptions: assumptions.map(String::from).into(),
+        assumptions: ["dense peaks", "L2 serves 7 TB/s", "launch overhead 2.2 us"].map(String::from).into(),
         version: "0.1.0".into(),
     }
 }
@@ -234,6 +233,7 @@ fn panels() -> OccupancyPanels {
         steps,
         current: Some(current),
         note: Some(note.into()),
+        ..Panel::default()
     };
     OccupancyPanels {
         caption: caption("Occupancy of attention_fwd on H100 SXM"),

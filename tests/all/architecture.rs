@@ -7,15 +7,15 @@ use std::{
 
 /// Modules in reading order; each uses only those before it.
 #[rustfmt::skip]
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 29] = [
     "units", "gpu", "occupancy", "kernel", "launch", "schedule", "roofline", "time", "verdict", "analysis",
     "op", "profile", "network", "ceilings", "memory", "fit", "crossover", "scenario", "simulation", "sweep",
-    "validate", "calibrate", "report", "chart", "lab", "cli", "main",
+    "validate", "calibrate", "report", "chart", "lab", "page", "serve", "cli", "main",
 ];
 
 /// A crate, and the folders or files under `src` that may use it.
 #[rustfmt::skip]
-const FENCES: [(&str, &[&str]); 15] = [
+const FENCES: [(&str, &[&str]); 19] = [
     ("clap", &["cli", "main"]),
     ("clap_complete", &["cli"]),
     ("anyhow", &["cli", "main"]),
@@ -28,10 +28,14 @@ const FENCES: [(&str, &[&str]); 15] = [
         "chart", "cli"]),
     ("csv_core", &["profile"]),
     ("rusqlite", &["profile/nsys", "cli"]),
-    ("maud", &["report/html"]),
+    ("maud", &["report/html", "page/html"]),
     ("parquet", &["sweep/parquet", "cli"]),
     ("bytes", &["sweep/parquet", "cli"]),
     ("rayon", &["sweep/drive", "cli"]),
+    ("axum", &["serve"]),
+    ("hyper", &["serve"]),
+    ("hyper_util", &["serve"]),
+    ("tokio", &["serve"]),
 ];
 
 /// Parts of `std` that touch the world, and macros that print; only at the command line.

@@ -55,6 +55,7 @@ mod occupancy;
 mod odd_files;
 mod page;
 mod place;
+mod play;
 mod predict;
 mod questions_files;
 mod questions_occupancy;
@@ -66,6 +67,8 @@ mod rowwise;
 mod rowwise_errors;
 mod rowwise_sample;
 mod scenarios;
+#[cfg(feature = "serve")]
+mod serve;
 mod shares;
 mod simulate;
 mod simulate_laws;

@@ -2,7 +2,7 @@
 
 use super::roofs::Scene;
 use super::{PointKind, Roofline, RooflinePoint};
-use crate::chart::canvas::{Canvas, Stroke, Type};
+use crate::chart::canvas::{Canvas, Mark, Stroke, Type};
 use crate::chart::font::elide;
 use crate::chart::geometry::{Point, Rect, Segment, length};
 use crate::chart::labels::{self, Surroundings, Wanted};
@@ -89,7 +89,10 @@ pub(super) fn draw(chart: &Roofline, scene: &Scene, lines: &[Segment], canvas: &
     labels::draw(canvas, &names, &name_places);
     labels::draw(canvas, &notes, &note_places);
     for (index, point) in shown {
-        canvas.mark(at(index), point.bound.mark(), point.bound.ink(&palette), point.kind == PointKind::Measured);
+        match point.kind {
+            PointKind::Pinned => canvas.mark(at(index), Mark::Diamond, palette.axis, true),
+            kind => canvas.mark(at(index), point.bound.mark(), point.bound.ink(&palette), kind == PointKind::Measured),
+        }
     }
 }
 

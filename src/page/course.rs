@@ -1,0 +1,78 @@
+//! The labs on the page: a prediction opens the controls, the model answers, a second question counts.
+
+use super::{command::split, query::Refusals, state::State};
+use crate::{
+    gpu::Catalog,
+    lab::{Exercise, Lab, LabError, Observation, Question, Verdict, find, labs},
+};
+
+/// A lab as far as a student is.
+#[derive(Clone, Debug)]
+pub(super) struct Card {
+    /// The lab with its numbers.
+    pub exercise: Exercise,
+    /// What became of the prediction.
+    pub predicted: Option<Judged>,
+    /// What became of the answer to the transfer question.
+    pub transferred: Option<Judged>,
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug)]
+pub(super) enum Judged {
+    /// It is no number in the unit; the message.
+    Unread(String),
+    /// It was judged.
+    Read(Verdict),
+}
+
+impl Judged {
+    fn of(question: &Question, text: &str) -> Self {
+        match question.check(text) {
+            Ok(verdict) => Self::Read(verdict),
+            Err(error) => Self::Unread(error.to_string()),
+        }
+    }
+}
+
+impl Card {
+    /// The lab of a state; absent where none is open.
+    ///
+    /// # Errors
+    /// There is no such lab, or no numbers for the seed.
+    pub fn of(state: &State, catalog: &Catalog) -> Result<Option<Self>, Refusals> {
+        let Some(number) = state.lab else { return Ok(None) };
+        let refuse = |error: LabError| Refusals::one("lab", &number.to_string(), error);
+        let all = labs().map_err(refuse)?;
+        let lab = find(&all, &number.to_string()).map_err(refuse)?;
+        let exercise = lab.exercise(catalog, state.seed.as_deref()).map_err(refuse)?;
+        let judged = |question: &Question, text: &Option<String>| text.as_ref().map(|text| Judged::of(question, text));
+        let predicted = judged(&exercise.predict, &state.guess);
+        let transferred = judged(&exercise.transfer, &state.answer);
+        Ok(Some(Self { exercise, predicted, transferred }))
+    }
+
+    /// Whether the controls stay locked: nothing that can be read was predicted.
+    pub fn locked(&self) -> bool {
+        !matches!(self.predicted, Some(Judged::Read(_)))
+    }
+}
+
+/// The state that a command of a lab means, where the page has it; with the lab of `state`.
+pub(super) fn observed(state: &State, observation: &Observation) -> Option<State> {
+    let found = State::of_command(&split(&observation.run))?;
+    let (lab, seed) = (state.lab, state.seed.clone());
+    let (guess, answer) = (state.guess.clone(), state.answer.clone());
+    Some(State { lab, seed, guess, answer, hints: state.hints, ..found })
+}
+
+/// Every lab with the state in which it starts: that of its first command that the page has.
+pub(super) fn starts(catalog: &Catalog, seed: Option<&str>) -> Vec<(Lab, State)> {
+    let start = |lab: Lab| {
+        let state = State { lab: Some(lab.number.into()), seed: seed.map(str::to_owned), ..State::default() };
+        let exercise = lab.exercise(catalog, seed).ok();
+        let shown = exercise.and_then(|exercise| exercise.observe.iter().find_map(|o| observed(&state, o)));
+        (lab, shown.unwrap_or(state))
+    };
+    labs().unwrap_or_default().into_iter().map(start).collect()
+}

@@ -1,0 +1,262 @@
+//! What runs on the page: a matrix product, a kernel, a network in memory; with the keys of each in an address.
+
+use super::{
+    query::{Reader, Writer},
+    state::{Tab, WORDS},
+};
+use crate::{
+    gpu::{DataType, Pipe},
+    op::gemm::{Reuse, sides},
+};
+
+/// Longest side of a product on the page.
+const LONGEST: u64 = 1 << 20;
+/// Most blocks of a grid.
+const MOST_BLOCKS: u64 = (1 << 31) - 1;
+/// Most operations or bytes of a thread.
+const MOST_WORK: f64 = 1e9;
+
+/// What runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Run {
+    /// A matrix product by its shape.
+    Product(Product),
+    /// A kernel as described.
+    Launch(Launch),
+    /// A network in memory.
+    Network(Network),
+}
+
+/// A matrix product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Product {
+    /// Rows of A and C.
+    pub m: u64,
+    /// Columns of B and C.
+    pub n: u64,
+    /// Columns of A.
+    pub k: u64,
+    /// Type of A and B.
+    pub dtype: DataType,
+    /// Tile instead of the fastest.
+    pub tile: Option<(u32, u32)>,
+    /// Whether B is 2:4 sparse.
+    pub sparse: bool,
+    /// What L2 holds.
+    pub l2: Reuse,
+}
+
+/// A launch of a kernel; work and traffic are per thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Blocks.
+    pub grid: u64,
+    /// Threads of a block.
+    pub block: u64,
+    /// Registers of a thread.
+    pub registers: u64,
+    /// Shared memory of a block in bytes.
+    pub shared: u64,
+    /// What computes.
+    pub pipe: Pipe,
+    /// Operations of a thread.
+    pub flop: f64,
+    /// Bytes that a thread reads from DRAM.
+    pub read: f64,
+    /// Bytes that a thread writes to DRAM.
+    pub write: f64,
+    /// Bytes of loads in flight per thread.
+    pub flight: f64,
+}
+
+/// A network in the memory of a GPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// Name of a built-in network.
+    pub name: String,
+    /// Training or serving.
+    pub phase: Phase,
+    /// Sequences.
+    pub batch: u64,
+    /// Tokens of a sequence.
+    pub seq: u64,
+    /// Data-parallel ranks; 1 in serving.
+    pub dp: u64,
+    /// Stage of ZeRO; 0 in serving.
+    pub zero: u64,
+}
+
+/// What a network does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Training.
+    Train,
+    /// Serving.
+    Inference,
+}
+
+impl Phase {
+    pub(super) const WORDS: [(&str, Self); 2] = [("train", Self::Train), ("inference", Self::Inference)];
+
+    /// As in commands.
+    pub fn word(self) -> &'static str {
+        if self == Self::Train { "train" } else { "inference" }
+    }
+}
+
+impl Default for Product {
+    fn default() -> Self {
+        Self { m: 4096, n: 4096, k: 4096, dtype: DataType::Bf16, tile: None, sparse: false, l2: Reuse::default() }
+    }
+}
+
+impl Default for Launch {
+    fn default() -> Self {
+        Self {
+            grid: 65_536,
+            block: 256,
+            registers: 32,
+            shared: 0,
+            pipe: Pipe::Vector(DataType::Fp32),
+            flop: 2.0,
+            read: 8.0,
+            write: 4.0,
+            flight: 16.0,
+        }
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { name: "llama-3.1-8b".into(), phase: Phase::Inference, batch: 1, seq: 4096, dp: 1, zero: 0 }
+    }
+}
+
+/// What L2 may hold, with the words of addresses.
+pub(super) const L2_WORDS: [(&str, Reuse); 3] =
+    [("weights", Reuse::ColdWeights), ("cold", Reuse::Cold), ("warm", Reuse::Warm)];
+
+impl Run {
+    /// The word in addresses, that of the command line.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Product(_) => "gemm",
+            Self::Launch(_) => "kernel",
+            Self::Network(_) => "memory",
+        }
+    }
+
+    /// The tabs that it has.
+    pub fn tabs(&self) -> &'static [Tab] {
+        match self {
+            Self::Network(_) => &[Tab::Memory],
+            _ => &[Tab::Roofline, Tab::Time, Tab::Waves, Tab::Timeline, Tab::Occupancy, Tab::Mig],
+        }
+    }
+
+    pub(super) fn parse(reader: &mut Reader) -> Self {
+        match reader.text("op").as_deref() {
+            None | Some("gemm") => Self::Product(Product::parse(reader)),
+            Some("kernel") => Self::Launch(Launch::parse(reader)),
+            Some("memory") => Self::Network(Network::parse(reader)),
+            Some(other) => {
+                reader.refuse("op", other, "one of gemm, kernel, memory");
+                Self::Product(Product::default())
+            }
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn write(&self, writer: &mut Writer) {
+        match self {
+            Self::Product(product) => product.write(writer),
+            Self::Launch(launch) => launch.write(writer),
+            Self::Network(network) => network.write(writer),
+        }
+    }
+}
+
+impl Product {
+    fn parse(reader: &mut Reader) -> Self {
+        let usual = Self::default();
+        let mut side = |key| reader.count(key, 1..=LONGEST);
+        let (m, n, k) = (side("m"), side("n"), side("k"));
+        let tile = reader.text("tile").and_then(|text| sides(&text).map_err(|e| reader.refuse("tile", &text, e)).ok());
+        Self {
+            m: m.unwrap_or(usual.m),
+            n: n.unwrap_or(usual.n),
+            k: k.unwrap_or(usual.k),
+            dtype: reader.parsed("dtype").unwrap_or(usual.dtype),
+            tile,
+            sparse: reader.count("sparse", 0..=1) == Some(1),
+            l2: reader.word("l2", &L2_WORDS).unwrap_or_default(),
+        }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        for (key, value) in [("m", self.m), ("n", self.n), ("k", self.k)] {
+            writer.add(key, Some(value));
+        }
+        writer.add("dtype", Some(self.dtype.name()));
+        writer.add("tile", self.tile.map(|(height, width)| format!("{height}x{width}")));
+        writer.add("sparse", self.sparse.then_some(1));
+        let l2 = L2_WORDS.iter().find(|(_, l2)| *l2 == self.l2 && *l2 != Reuse::default());
+        writer.add("l2", l2.map(|(word, _)| word));
+    }
+}
+
+impl Launch {
+    fn parse(reader: &mut Reader) -> Self {
+        let usual = Self::default();
+        let mut count = |key, most, usual: u64| reader.count(key, u64::from(key != "smem")..=most).unwrap_or(usual);
+        let grid = count("grid", MOST_BLOCKS, usual.grid);
+        let block = count("block", 1024, usual.block);
+        let registers = count("regs", 512, usual.registers);
+        let shared = count("smem", 1 << 20, usual.shared);
+        let pipe = reader.parsed("pipe").unwrap_or(usual.pipe);
+        let mut real = |key, usual| reader.real(key, 0.0..=MOST_WORK).unwrap_or(usual);
+        let (flop, read, write) = (real("flop", usual.flop), real("read", usual.read), real("write", usual.write));
+        let flight = reader.real("flight", 1.0..=1024.0).unwrap_or(usual.flight);
+        Self { grid, block, registers, shared, pipe, flop, read, write, flight }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        for (key, value) in
+            [("grid", self.grid), ("block", self.block), ("regs", self.registers), ("smem", self.shared)]
+        {
+            writer.add(key, Some(value));
+        }
+        writer.add("pipe", Some(self.pipe));
+        for (key, value) in [("flop", self.flop), ("read", self.read), ("write", self.write), ("flight", self.flight)] {
+            writer.add(key, Some(value));
+        }
+    }
+}
+
+impl Network {
+    fn parse(reader: &mut Reader) -> Self {
+        let usual = Self::default();
+        let name = reader.short("net", WORDS).unwrap_or(usual.name);
+        let phase = reader.word("phase", &Phase::WORDS).unwrap_or(usual.phase);
+        let batch = reader.count("batch", 1..=65_536).unwrap_or(usual.batch);
+        let seq = reader.count("seq", 1..=LONGEST).unwrap_or(usual.seq);
+        // Serving divides nothing among data-parallel ranks: its addresses have no such keys.
+        let (dp, zero) = match phase {
+            Phase::Train => (reader.count("dp", 1..=65_536), reader.count("zero", 0..=3)),
+            Phase::Inference => (None, None),
+        };
+        Self { name, phase, batch, seq, dp: dp.unwrap_or(1), zero: zero.unwrap_or(0) }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.add("net", Some(&self.name));
+        writer.add("phase", Some(self.phase.word()));
+        writer.add("batch", Some(self.batch));
+        writer.add("seq", Some(self.seq));
+        if self.phase == Phase::Train {
+            writer.add("dp", Some(self.dp));
+            writer.add("zero", Some(self.zero));
+        }
+    }
+}
