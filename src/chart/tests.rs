@@ -13,12 +13,9 @@ use super::geometry::Rect;
 use super::*;
 
 fn caption(title: &str) -> Caption {
-    Caption {
-        title: title.into(),
-        gpu: "H100 SXM5 80 GB, 132 SMs at 1.98 GHz".into(),
-        assumptions: ["dense peaks", "L2 serves 7 TB/s", "launch overhead 2.2 us"].map(String::from).into(),
-        version: "0.1.0".into(),
-    }
+    let assumptions = ["dense peaks at the published clocks", "L2 serves 7 TB/s", "launch overhead 2.2 us"];
+    let (gpu, version) = ("H100 SXM5 80 GB, 132 SMs at 1.98 GHz".into(), "0.1.0".into());
+    Caption { title: title.into(), gpu, assumptions: assumptions.map(String::from).into(), version }
 }
 
 pub(super) fn assert_tidy(name: &str, canvas: &Canvas) {

@@ -230,12 +230,11 @@ impl Manifest {
                 &format!("of {} shards; at most {MOST_SHARDS} are joined", found.shards),
             );
         }
-        if found.part_rows == 0 || found.chunk_rows == 0 || found.chunk_rows > 1 << 20 {
-            return wrong(
-                "chunk_rows",
-                found.chunk_rows,
-                "a part and a row group have at least 1 row, a row group at most 2^20",
-            );
+        if found.part_rows == 0 {
+            return wrong("part_rows", 0, "a part has at least 1 row");
+        }
+        if !(1..=1 << 20).contains(&found.chunk_rows) {
+            return wrong("chunk_rows", found.chunk_rows, "a row group has 1 to 2^20 rows");
         }
         let rows = Shard { index: found.shard, count: found.shards }.rows(found.rows);
         if rows != (found.first_row..found.end_row) || found.rows >= 1 << 63 {
