@@ -128,7 +128,7 @@ pub struct HeatArgs {
     /// Column of the colours
     #[arg(long, value_name = "COLUMN", default_value = "predicted_us")]
     z: String,
-    /// Logarithmic colours; without it where they span more than two decades
+    /// Logarithmic colours; without it where they span more than a decade
     #[arg(long)]
     log_z: bool,
     #[command(flatten)]
