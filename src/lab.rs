@@ -17,7 +17,7 @@ mod unit;
 
 pub use error::LabError;
 pub use exercise::{Exercise, Observation, Part, Question, Trap, Verdict};
-pub use file::Lab;
+pub use file::{Lab, Quantity};
 pub use sheet::{Graded, Mark, Sheet, Status};
 pub use unit::{AnswerError, Unit};
 

@@ -4,22 +4,26 @@
 //! draws it. [`Site`] answers a path and a query as a server would.
 
 mod answer;
+mod blocks;
 mod calculator;
 mod charts;
 mod command;
 mod course;
 mod html;
 mod query;
+mod race;
 mod run;
 mod site;
 mod state;
 mod view;
 
-pub use answer::{Answer, Held, Outcome};
+pub use answer::{Answer, Outcome, Residents};
+pub use blocks::Blocks;
 pub use calculator::{Calculator, Device, Residence};
-pub use charts::{NoChart, chart};
+pub use charts::{NoChart, Scene, chart};
 pub use query::{Refusal, Refusals, decoded, encoded};
-pub use run::{Launch, Network, Phase, Product, Run};
+pub use race::{Compared, Race};
+pub use run::{Held, Launch, Network, Phase, Product, Run};
 pub use site::{Reply, Site};
 pub use state::{State, Tab};
 pub use view::{Number, View};

@@ -82,10 +82,11 @@ if (form) {
   form.querySelectorAll("input[type=range]").forEach((slider) => link(/** @type {HTMLInputElement} */ (slider)));
   document.querySelectorAll("[data-copy]").forEach((button) => button.removeAttribute("hidden"));
   form.addEventListener("input", (event) => {
-    const control = /** @type {HTMLElement} */ (event.target);
+    const control = /** @type {HTMLInputElement} */ (event.target);
     if (control.id === "gpu") form.querySelectorAll("#mig").forEach((slice) => slice.remove());
-    // Another kind of device has other controls.
-    if (control.id === "on" || control.id === "phase") form.submit();
+    // Another kind of device or network has other controls.
+    const layers = control.id === "net" && (control.value === "none") === !document.getElementById("billions");
+    if (control.id === "on" || control.id === "phase" || layers) form.submit();
     else void update(false);
   });
   form.addEventListener("submit", (event) => {

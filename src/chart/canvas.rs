@@ -161,6 +161,16 @@ impl Canvas {
         self.path(&[from, to], stroke);
     }
 
+    /// An upright dashed line at `x` from the first to the second of `span`, under a name that stays within `room`.
+    pub fn mark_line(&mut self, x: f64, span: (f64, f64), name: &str, room: (f64, f64)) {
+        let ink = self.palette.latency;
+        self.line((x, span.0 + 8.0), (x, span.1), Stroke::new(ink, 2).dashed("2 2"));
+        let style = Type::new(11.0, self.palette.ink).bold();
+        let half = style.room(name).0 / 2.0;
+        let at = x.clamp(room.0 + half, (room.1 - half).max(room.0 + half));
+        self.text((at, span.0), name, style.align(Align::Middle));
+    }
+
     /// A filled area.
     pub fn fill(&mut self, points: &[Point], ink: Rgb) {
         self.shapes.push(Shape::Fill { points: points.iter().map(|&p| pixel(p)).collect(), ink });

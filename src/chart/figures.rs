@@ -311,5 +311,5 @@ pub fn time_figure(title: &str, analyses: &[Analysis]) -> Option<TimeBreakdown> 
     if several {
         caption.gpu = "several GPUs".into();
     }
-    Some(TimeBreakdown { caption, kernels: kernels.collect() })
+    Some(TimeBreakdown { caption, kernels: kernels.collect(), marked: None })
 }

@@ -32,6 +32,8 @@ pub struct TimeBreakdown {
     pub caption: Caption,
     /// Kernels from top to bottom.
     pub kernels: Vec<KernelTerms>,
+    /// A time that was predicted, in microseconds, with its name; a line across all kernels.
+    pub marked: Option<(String, f64)>,
 }
 
 /// Height of a bar's row, of the space between kernels, and of the head of the figure, in pixels.
@@ -62,16 +64,21 @@ impl TimeBreakdown {
             }
             table.row(&[k.label.as_str(), &k.bound, "estimate", &cell(k.total_us), &cell(k.low_us), &cell(k.high_us)]);
         }
+        if let Some((name, us)) = &self.marked {
+            table.row(&["", "", name, &cell(*us), "", ""]);
+        }
         table.finish()
     }
 
     pub(super) fn canvas(&self, theme: Theme) -> Canvas {
         let rows: f64 = self.kernels.iter().map(KernelTerms::height).sum();
         let subtitle = "One bar per term, the longest strong; terms overlap, so the estimate (diamond, with its range) is not their sum";
-        let head = if self.kernels.len() > ONE_AXIS { HEAD } else { 4.0 };
+        let marked = self.marked.as_ref().filter(|(_, us)| us.is_finite() && *us > 0.0);
+        let head = if self.kernels.len() > ONE_AXIS { HEAD } else { 4.0 } + if marked.is_some() { HEAD } else { 0.0 };
         let (mut canvas, body) = page::open(&self.caption, subtitle, theme, head + rows + 48.0);
         let plot = Rect::new(body.x0 + 306.0, body.y0 + head, body.x1 - ASIDE, body.y0 + head + rows);
         let all = self.kernels.iter().flat_map(|k| k.terms.iter().map(|t| t.1).chain([k.total_us, k.high_us]));
+        let all = all.chain(marked.map(|(_, us)| *us));
         let longest = all.filter(|us| us.is_finite()).fold(0.0, f64::max);
         let (unit, scale) = unit(longest);
         let x = Axis::linear(0.0, longest / scale, 8, (plot.x0, plot.x1));
@@ -88,6 +95,15 @@ impl TimeBreakdown {
             y += kernel.height();
         }
         canvas.line((plot.x0, plot.y0), (plot.x0, plot.y1), Stroke::new(canvas.palette.axis, 1));
+        if let Some((name, us)) = marked {
+            let at = x.place(us / scale);
+            canvas.mark_line(
+                at,
+                (body.y0 + 12.0, plot.y1),
+                &format!("{name}: {}", time(*us)),
+                (plot.x0, plot.x1 + ASIDE),
+            );
+        }
         canvas
     }
 }

@@ -304,12 +304,12 @@ fn breakdowns() -> Vec<(&'static str, TimeBreakdown)> {
         kernel(long, &[("a term with a very long name", 1e-7), ("unknown", f64::NAN)], 0.5),
         kernel("slow", &[("math", 4e9)], 0.9),
     ];
-    let of = |kernels| TimeBreakdown { caption: caption("Where the time goes"), kernels };
+    let of = |kernels| TimeBreakdown { caption: caption("Where the time goes"), kernels, marked: None };
     vec![
         ("three", of(three)),
         ("twenty", of(twenty)),
         ("odd", of(odd)),
-        ("one", of(vec![kernel("one", &terms, 0.6)])),
+        ("one", TimeBreakdown { marked: Some(("predicted".into(), 900.0)), ..of(vec![kernel("one", &terms, 0.6)]) }),
         ("none", of(Vec::new())),
     ]
 }
@@ -317,7 +317,7 @@ fn breakdowns() -> Vec<(&'static str, TimeBreakdown)> {
 #[test]
 fn breakdowns_are_tidy_and_stable() {
     for (name, chart) in breakdowns() {
-        let rows = chart.kernels.iter().map(|k| k.terms.len() + 1).sum();
+        let rows = chart.kernels.iter().map(|k| k.terms.len() + 1).sum::<usize>() + usize::from(chart.marked.is_some());
         assert_chart(name, &chart.canvas(Theme::Light), &|theme| chart.draw(theme), rows);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     AnswerError, Lab, LabError, Unit,
-    file::{QuestionFile, quoted},
+    file::{Quantity, QuestionFile, quoted},
     scope::{Form, Scope, Value},
     seed::Stream,
 };
@@ -54,6 +54,10 @@ pub struct Exercise {
     pub removes: String,
     /// Minutes that it takes.
     pub minutes: u32,
+    /// Controls of the page that it opens; all where there are none.
+    pub unlock: Vec<String>,
+    /// What the prediction is on a chart.
+    pub quantity: Option<Quantity>,
     /// Whose numbers they are; absent for those that everybody sees.
     pub seed: Option<String>,
     /// What was drawn, by name, for a teacher.
@@ -248,6 +252,8 @@ impl Lab {
             goal: self.goal.clone(),
             removes: self.removes.clone(),
             minutes: self.minutes,
+            unlock: self.unlock.clone(),
+            quantity: self.quantity,
             seed: seed.map(str::to_owned),
             drawn: drawn.collect::<Result<_, LabError>>()?,
             predict: self.question(scope, Part::Predict, &self.predict)?,

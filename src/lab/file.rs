@@ -7,6 +7,8 @@ use serde::Deserialize;
 use super::{LabError, Unit, scope::Value};
 use crate::gpu::toml_message;
 
+/// Controls that a lab opens at most: with more, students try at random.
+const MOST_UNLOCKED: usize = 3;
 /// Most that an answer may be off, as a share of it: what is 5 % off is wrong in every lab.
 const LOOSEST: f64 = 0.04;
 
@@ -32,6 +34,12 @@ pub struct Lab {
     pub removes: String,
     /// Minutes that it takes.
     pub minutes: u32,
+    /// Controls of the page that the lab opens, by their keys in addresses, at most three; all without.
+    #[serde(default)]
+    pub unlock: Vec<String>,
+    /// What the prediction is on the charts of the page, where it is on one.
+    #[serde(default)]
+    pub quantity: Option<Quantity>,
     /// Lists of safe values; the first of each without a seed.
     pub(super) numbers: BTreeMap<String, Vec<Value>>,
     /// What the program is asked, by name.
@@ -48,6 +56,22 @@ pub struct Lab {
     /// The derivation, step by step.
     pub(super) explain: Vec<String>,
     pub(super) transfer: QuestionFile,
+}
+
+/// What a prediction is on a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// A share of the warps of an SM.
+    Occupancy,
+    /// A time.
+    Time,
+    /// Bytes in the memory of a GPU.
+    Memory,
+    /// How many times as long the last command takes as the first.
+    Slowdown,
+    /// How many times as fast the last command is as the first.
+    Speedup,
 }
 
 /// A question as written.
@@ -118,6 +142,10 @@ impl Lab {
         }
         if self.number == 0 {
             return Err(self.bad("number", "0", "labs are numbered from 1"));
+        }
+        if self.unlock.len() > MOST_UNLOCKED {
+            let rule = format!("a lab opens at most {MOST_UNLOCKED} controls");
+            return Err(self.bad("unlock", &self.unlock.join(", "), rule));
         }
         for (name, list) in &self.numbers {
             if list.is_empty() {

@@ -2,18 +2,20 @@
 
 use super::{
     query::Refusals,
-    run::{Launch, Network, Phase, Product, Run},
+    race::Compared,
+    run::{Held, Launch, Network, Phase, Product, Run},
     state::State,
 };
 use crate::{
     analysis::{Analysis, analyse},
     gpu::{Catalog, Gpu},
     memory::{Anatomy, Inference, Parallel, Recipe, Request, Subject, Technique, Training, Zero},
-    network::{Network as Layers, named},
+    network::named,
     op::gemm::{self, Force, GemmError, Reuse, Shape, product},
     scenario::{ConcurrencySpec, Dims, KernelSpec, Per, TrafficSpec, WorkSpec},
+    simulation::Simulated,
     time::Timing,
-    units::{Bytes, Flops},
+    units::{Bytes, Flops, grouped},
 };
 
 /// What a state means.
@@ -34,15 +36,19 @@ pub enum Outcome {
     Product(Box<gemm::Product>),
     /// Of a described kernel.
     Launch(Box<Analysis>),
+    /// Of equal blocks.
+    Blocks(Box<Simulated>),
     /// Of a network in memory.
-    Held(Box<Held>),
+    Residents(Box<Residents>),
+    /// Of a CPU against the GPU.
+    Compared(Box<Compared>),
 }
 
-/// A network in the memory of a GPU.
+/// What is in the memory of a GPU.
 #[derive(Clone, Debug)]
-pub struct Held {
-    /// The network.
-    pub network: Layers,
+pub struct Residents {
+    /// Name of the network, or the number of parameters.
+    pub name: String,
     /// What was asked.
     pub request: Request,
     /// Part by part.
@@ -54,12 +60,12 @@ pub struct Held {
 }
 
 impl Answer {
-    /// The analysed kernel; absent of a network.
+    /// The analysed kernel, where there is one.
     pub fn analysis(&self) -> Option<&Analysis> {
         match &self.outcome {
             Outcome::Product(product) => Some(&product.analysis),
             Outcome::Launch(analysis) => Some(analysis),
-            Outcome::Held(_) => None,
+            Outcome::Blocks(_) | Outcome::Residents(_) | Outcome::Compared(_) => None,
         }
     }
 }
@@ -99,7 +105,9 @@ impl State {
                 assumptions.extend(assumed);
                 Outcome::Launch(Box::new(analysis))
             }
-            Run::Network(asked) => Outcome::Held(Box::new(asked.of(&gpu)?)),
+            Run::Blocks(asked) => Outcome::Blocks(Box::new(asked.simulated(&gpu)?)),
+            Run::Network(asked) => Outcome::Residents(Box::new(asked.of(&gpu)?)),
+            Run::Race(asked) => Outcome::Compared(Box::new(asked.compared(&gpu, catalog)?)),
         };
         Ok(Answer { gpu, assumptions, outcome })
     }
@@ -171,8 +179,15 @@ impl Launch {
 }
 
 impl Network {
-    fn of(&self, gpu: &Gpu) -> Result<Held, Refusals> {
-        let network = named(&self.name).map_err(|error| Refusals::one("net", &self.name, error))?;
+    fn of(&self, gpu: &Gpu) -> Result<Residents, Refusals> {
+        let network;
+        let (name, subject) = match &self.held {
+            Held::Network(name) => {
+                network = named(name).map_err(|error| Refusals::one("net", name, error))?;
+                (network.name.clone(), Subject::Network(&network))
+            }
+            Held::Parameters(count) => (format!("{} parameters", grouped(*count)), Subject::Parameters(*count)),
+        };
         let refuse = |problem: String| Refusals::one("seq", &self.seq.to_string(), problem);
         let capacity = gpu
             .memory
@@ -191,10 +206,9 @@ impl Network {
                 Request::Inference(Inference { batch: self.batch, sequence: self.seq, ..Inference::default() })
             }
         };
-        let subject = Subject::Network(&network);
         let anatomy = request.anatomy(subject).map_err(|e| refuse(e.to_string()))?;
         let techniques = request.techniques(subject).map_err(|e| refuse(e.to_string()))?;
-        Ok(Held { network, request, anatomy, techniques, capacity })
+        Ok(Residents { name, request, anatomy, techniques, capacity })
     }
 
     fn stage(&self) -> Zero {

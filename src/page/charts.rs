@@ -1,32 +1,33 @@
 //! The charts of the page: what a state means, drawn, with what was pinned in grey.
 
 use super::{
-    answer::{Answer, Held, Outcome},
+    answer::{Answer, Outcome, Residents},
+    blocks::SIMULATED,
     run::{Launch, Product, Run},
     state::{State, Tab},
 };
 use crate::{
     analysis::Analysis,
     chart::{
-        Chart, MemoryBar, MemoryBars, OccupancyPanels, PointKind, Theme, TimelineMark,
+        Chart, MemoryBar, MemoryBars, OccupancyPanels, PointKind, Theme, Timeline, TimelineMark,
         figures::{
-            SweepRequest, memory_figure, occupancy_figure, roofline_figure, sweep_figure, tail_figure, time_figure,
-            timeline_figure,
+            SweepRequest, crossover_figure, memory_figure, occupancy_figure, roofline_figure, sweep_figure,
+            tail_figure, time_figure, timeline_figure,
         },
     },
     gpu::{Catalog, Gpu},
+    lab::Quantity,
     memory::Part,
     op::gemm::{Force, Over, Range},
     simulation::{BlocksWork, GemmWork, LaunchSpec, Rows, Simulation},
     units::{Bytes, Flops, grouped},
 };
 
-/// Blocks up to which the page simulates: more take longer than a drag of a slider may.
-const SIMULATED: u64 = 20_000;
 /// Distance and number of the columns below and above those of a product.
 const COLUMNS: (u64, u64) = (32, 48);
-/// The name of what was pinned.
+/// The names of what was pinned and of what was predicted.
 const PINNED: &str = "pinned";
+const PREDICTED: &str = "your prediction";
 
 /// Why there is no such chart.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,32 +38,95 @@ fn none(reason: impl std::fmt::Display) -> NoChart {
     NoChart(reason.to_string())
 }
 
-/// The chart of a tab for a state and its answer, over `pinned` in grey.
+/// What is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The state.
+    pub state: &'a State,
+    /// Its answer.
+    pub answer: &'a Answer,
+    /// What was pinned, with its answer; drawn in grey.
+    pub pinned: Option<(&'a State, &'a Answer)>,
+    /// What was predicted, in base units, and what that is on a chart; drawn where it is on the axes.
+    pub prediction: Option<(Quantity, f64)>,
+}
+
+/// The chart of a tab for a scene.
 ///
 /// # Errors
 /// The run has no such chart, with the reason.
-pub fn chart(
+pub fn chart(tab: Tab, scene: &Scene, theme: Theme, catalog: &Catalog) -> Result<Chart, NoChart> {
+    let (state, answer) = (scene.state, scene.answer);
+    if !state.run.tabs().contains(&tab) {
+        let tabs: Vec<&str> = state.run.tabs().iter().map(|tab| tab.word()).collect();
+        return Err(none(format!("{} has no such chart; it has {}", state.run.word(), tabs.join(", "))));
+    }
+    let before = scene.before();
+    match (&answer.outcome, &state.run) {
+        (Outcome::Residents(held), _) => Ok(scene.memory(held).draw(theme)),
+        (Outcome::Compared(compared), _) => {
+            let figure = crossover_figure(&compared.cpu, &answer.gpu, &compared.model, &compared.found);
+            Ok(figure.map_err(none)?.draw(theme))
+        }
+        (Outcome::Blocks(run), _) if tab == Tab::Timeline => Ok(scene.marked(timeline_figure(run)).draw(theme)),
+        (Outcome::Blocks(_), Run::Blocks(blocks)) => {
+            let mut figure = blocks.tail(&answer.gpu);
+            if let Some((State { run: Run::Blocks(blocks), .. }, answer)) = scene.pinned {
+                figure.pinned = blocks.tail(&answer.gpu).samples;
+            }
+            Ok(figure.draw(theme))
+        }
+        (Outcome::Product(product), _) => analysed(tab, scene, &product.analysis, before.as_ref(), theme, catalog),
+        (Outcome::Launch(analysis), _) => analysed(tab, scene, analysis, before.as_ref(), theme, catalog),
+        (Outcome::Blocks(_), _) => Err(none("there is nothing to draw")),
+    }
+}
+
+/// The chart of an analysed kernel, over `before` in grey.
+fn analysed(
     tab: Tab,
-    (state, answer): (&State, &Answer),
-    pinned: Option<(&State, &Answer)>,
+    scene: &Scene,
+    analysis: &Analysis,
+    before: Option<&Analysis>,
     theme: Theme,
     catalog: &Catalog,
 ) -> Result<Chart, NoChart> {
-    let before = pinned.map(|(_, answer)| answer);
-    if let Outcome::Held(held) = &answer.outcome {
-        if tab != Tab::Memory {
-            return Err(none("a network in memory has one chart: memory"));
-        }
-        return Ok(memory(held, &answer.gpu, before).draw(theme));
-    }
-    let Some(analysis) = answer.analysis() else { return Err(none("there is nothing to draw")) };
-    let before = before.and_then(Answer::analysis).map(named);
+    let nothing = || none("there is nothing to draw");
     match tab {
-        Tab::Memory => Err(none("memory is a chart of networks")),
-        Tab::Roofline => {
+        Tab::Time => {
+            let both: Vec<Analysis> = std::iter::once(analysis).chain(before).cloned().collect();
+            let mut figure = time_figure("Where the time goes", &both).ok_or_else(nothing)?;
+            figure.marked = scene.expected().map(|us| (PREDICTED.into(), us));
+            Ok(figure.draw(theme))
+        }
+        Tab::Waves => match &scene.state.run {
+            Run::Product(product) => waves(product, &scene.answer.gpu, scene.pinned, theme),
+            _ => {
+                let mut figure = tail_figure(analysis);
+                figure.pinned = before.map_or_else(Vec::new, |analysis| tail_figure(analysis).samples);
+                Ok(figure.draw(theme))
+            }
+        },
+        Tab::Timeline => scene.timeline(analysis.launch.grid_blocks, theme),
+        Tab::Occupancy => {
+            let mut figure = stairs(analysis).ok_or_else(|| none("cores of CPUs have no occupancy"))?;
+            if let Some(other) = before.and_then(stairs) {
+                for (panel, other) in figure.panels.iter_mut().zip(other.panels) {
+                    panel.pinned = other.steps;
+                }
+            }
+            if let Some((Quantity::Occupancy, share)) = scene.prediction {
+                for panel in &mut figure.panels {
+                    panel.marked = panel.current.map(|(x, _)| (x, 100.0 * share));
+                }
+            }
+            Ok(figure.draw(theme))
+        }
+        Tab::Mig => mig(scene.state, scene.answer, theme, catalog),
+        _ => {
             let one = std::slice::from_ref(analysis);
-            let mut figure = roofline_figure("Roofline", one).ok_or_else(|| none("there is nothing to draw"))?;
-            let other = before.and_then(|analysis| roofline_figure("", &[analysis]));
+            let mut figure = roofline_figure("Roofline", one).ok_or_else(nothing)?;
+            let other = before.and_then(|analysis| roofline_figure("", std::slice::from_ref(analysis)));
             let points = other.into_iter().flat_map(|figure| figure.points);
             figure.points.extend(points.map(|mut point| {
                 point.kind = PointKind::Pinned;
@@ -70,30 +134,70 @@ pub fn chart(
             }));
             Ok(figure.draw(theme))
         }
-        Tab::Time => {
-            let both: Vec<Analysis> = [analysis.clone()].into_iter().chain(before).collect();
-            Ok(time_figure("Where the time goes", &both).ok_or_else(|| none("there is nothing to draw"))?.draw(theme))
+    }
+}
+
+impl Scene<'_> {
+    /// The analysed kernel that was pinned.
+    fn before(&self) -> Option<Analysis> {
+        self.pinned.and_then(|(_, answer)| answer.analysis()).map(named)
+    }
+
+    /// The time that a predicted ratio to the pinned run makes, in microseconds.
+    fn expected(&self) -> Option<f64> {
+        let pinned = self.before()?.time.estimate.get() * 1e6;
+        match self.prediction? {
+            (Quantity::Slowdown, ratio) => Some(pinned * ratio),
+            (Quantity::Speedup, ratio) => Some(pinned / ratio),
+            _ => None,
         }
-        Tab::Waves => match &state.run {
-            Run::Product(product) => waves(product, &answer.gpu, pinned, theme),
-            _ => {
-                let mut figure = tail_figure(analysis);
-                figure.pinned = before.map_or_else(Vec::new, |analysis| tail_figure(&analysis).samples);
-                Ok(figure.draw(theme))
-            }
-        },
-        Tab::Timeline => timeline(state, answer, before.as_ref(), theme),
-        Tab::Occupancy => {
-            let mut figure = stairs(analysis).ok_or_else(|| none("cores of CPUs have no occupancy"))?;
-            if let Some(other) = before.and_then(|analysis| stairs(&analysis)) {
-                for (panel, other) in figure.panels.iter_mut().zip(other.panels) {
-                    panel.pinned = other.steps;
-                }
-            }
-            mark_prediction(&mut figure, state);
-            Ok(figure.draw(theme))
+    }
+
+    /// A timeline with the ends of what was pinned and predicted.
+    fn marked(&self, mut figure: Timeline) -> Timeline {
+        let pinned = match self.pinned.map(|(_, answer)| &answer.outcome) {
+            Some(Outcome::Blocks(run)) => Some(run.outcome.makespan),
+            _ => self.before().map(|analysis| analysis.time.estimate),
+        };
+        let mark = |label: &str, us: f64| TimelineMark { label: label.into(), at_us: us };
+        figure.marks.extend(pinned.map(|time| mark(PINNED, time.get() * 1e6)));
+        if let Some((Quantity::Time, time)) = self.prediction {
+            figure.marks.push(mark(PREDICTED, time * 1e6));
         }
-        Tab::Mig => mig(state, answer, theme, catalog),
+        figure
+    }
+
+    fn timeline(&self, blocks: u64, theme: Theme) -> Result<Chart, NoChart> {
+        if blocks > SIMULATED {
+            let (blocks, most) = (grouped(blocks), grouped(SIMULATED));
+            return Err(none(format!(
+                "{blocks} blocks: the page simulates up to {most}; `wavecast simulate` takes more"
+            )));
+        }
+        let gpu = &self.answer.gpu;
+        let (title, launch) = match &self.state.run {
+            Run::Product(product) => (format!("{}x{}x{}", product.m, product.n, product.k), product.simulated()?),
+            Run::Launch(launch) => (format!("{} blocks", grouped(launch.grid)), launch.simulated()),
+            _ => return Err(none("there is no timeline")),
+        };
+        let simulation = Simulation::of(&title, launch).map_err(none)?;
+        let built = simulation.build("", gpu).map_err(none)?;
+        let run = built.run(&simulation.title, "", gpu, &|_| ()).map_err(none)?;
+        Ok(self.marked(timeline_figure(&run)).draw(theme))
+    }
+
+    /// The parts of what is held, with what was pinned as a bar of its own.
+    fn memory(&self, held: &Residents) -> MemoryBars {
+        let (words, gpu) = (held.request.words(), &self.answer.gpu);
+        let mut figure = memory_figure((&held.name, &words), gpu, &held.anatomy, &held.techniques, held.capacity);
+        if let Some(Outcome::Residents(before)) = self.pinned.map(|(_, answer)| &answer.outcome) {
+            let bytes = Part::ALL.map(|part| before.anatomy.of(part).get()).into();
+            figure.bars.insert(1, MemoryBar { label: PINNED.into(), bytes });
+        }
+        if let Some((Quantity::Memory, bytes)) = self.prediction {
+            figure.marked = Some((PREDICTED.into(), bytes));
+        }
+        figure
     }
 }
 
@@ -107,14 +211,6 @@ fn named(analysis: &Analysis) -> Analysis {
 fn stairs(analysis: &Analysis) -> Option<OccupancyPanels> {
     let gpu = &analysis.gpu;
     occupancy_figure("Occupancy", &gpu.name, &gpu.changes, &gpu.limits, &analysis.launch.kernel.resources)
-}
-
-/// A predicted share becomes a ring at the place of the launch: it is an occupancy where the staircases are in question.
-fn mark_prediction(figure: &mut OccupancyPanels, state: &State) {
-    let share = state.guess.as_ref().and_then(|text| crate::lab::Unit::Share.read(text).ok());
-    for panel in &mut figure.panels {
-        panel.marked = panel.current.zip(share).map(|((x, _), share)| (x, 100.0 * share));
-    }
 }
 
 fn waves(product: &Product, gpu: &Gpu, pinned: Option<(&State, &Answer)>, theme: Theme) -> Result<Chart, NoChart> {
@@ -140,27 +236,6 @@ fn waves(product: &Product, gpu: &Gpu, pinned: Option<(&State, &Answer)>, theme:
         }
     }
     Ok(drawn.draw(theme))
-}
-
-fn timeline(state: &State, answer: &Answer, before: Option<&Analysis>, theme: Theme) -> Result<Chart, NoChart> {
-    let blocks = answer.analysis().map_or(0, |analysis| analysis.launch.grid_blocks);
-    if blocks > SIMULATED {
-        let (blocks, most) = (grouped(blocks), grouped(SIMULATED));
-        return Err(none(format!("{blocks} blocks: the page simulates up to {most}; `wavecast simulate` takes more")));
-    }
-    let (title, launch) = match &state.run {
-        Run::Product(product) => (format!("{}x{}x{}", product.m, product.n, product.k), product.simulated()?),
-        Run::Launch(launch) => (format!("{} blocks", grouped(launch.grid)), launch.simulated()),
-        Run::Network(_) => return Err(none("a network in memory has no timeline")),
-    };
-    let simulation = Simulation::of(&title, launch).map_err(none)?;
-    let built = simulation.build("", &answer.gpu).map_err(none)?;
-    let run = built.run(&simulation.title, "", &answer.gpu, &|_| ()).map_err(none)?;
-    let mut figure = timeline_figure(&run);
-    figure.marks.extend(
-        before.map(|analysis| TimelineMark { label: PINNED.into(), at_us: analysis.time.estimate.get() * 1e6 }),
-    );
-    Ok(figure.draw(theme))
 }
 
 impl Product {
@@ -225,15 +300,4 @@ fn mig(state: &State, answer: &Answer, theme: Theme, catalog: &Catalog) -> Resul
         return Err(none("no slice takes the what-if or the launch: change it"));
     }
     Ok(time_figure("The same on each MIG slice", &found).ok_or_else(|| none("there is nothing to draw"))?.draw(theme))
-}
-
-/// The parts of a network, with what was pinned as a bar of its own.
-fn memory(held: &Held, gpu: &Gpu, before: Option<&Answer>) -> MemoryBars {
-    let words = held.request.words();
-    let mut figure = memory_figure((&held.network.name, &words), gpu, &held.anatomy, &held.techniques, held.capacity);
-    if let Some(Outcome::Held(before)) = before.map(|answer| &answer.outcome) {
-        let bytes = Part::ALL.map(|part| before.anatomy.of(part).get()).into();
-        figure.bars.insert(1, MemoryBar { label: PINNED.into(), bytes });
-    }
-    figure
 }

@@ -1,7 +1,11 @@
 //! The same run as a command line, and the runs of command lines that labs name.
 
+use std::str::FromStr;
+
 use super::{
-    run::{Launch, Network, Phase, Product, Run},
+    blocks::Blocks,
+    race::Race,
+    run::{Held, Launch, Network, Phase, Product, Run},
     state::{State, Tab},
 };
 use crate::{
@@ -81,8 +85,12 @@ impl State {
         let mut add = |some: &[&str]| words.extend(some.iter().map(|word| (*word).to_owned()));
         match &self.run {
             Run::Product(p) => add(&[&p.m.to_string(), &p.n.to_string(), &p.k.to_string()]),
-            Run::Network(n) => add(&[&n.name]),
-            Run::Launch(_) => {}
+            Run::Network(n) => match &n.held {
+                Held::Network(name) => add(&[name]),
+                Held::Parameters(count) => add(&["--params", &count.to_string()]),
+            },
+            Run::Race(race) => add(&[race.name()]),
+            Run::Launch(_) | Run::Blocks(_) => {}
         }
         add(&["--gpu", &self.device()]);
         for change in self.changes() {
@@ -108,8 +116,13 @@ impl State {
                 add(&["--dram-read", &format!("{} B", l.read), "--dram-write", &format!("{} B", l.write)]);
                 add(&["--bytes-in-flight", &l.flight.to_string()]);
             }
+            Run::Blocks(blocks) => words.extend(blocks.words()),
+            Run::Race(race) => words.extend(race.words()),
             Run::Network(n) => {
-                add(&["--phase", n.phase.word(), "--batch", &n.batch.to_string(), "--seq", &n.seq.to_string()]);
+                add(&["--phase", n.phase.word()]);
+                if let Held::Network(_) = n.held {
+                    add(&["--batch", &n.batch.to_string(), "--seq", &n.seq.to_string()]);
+                }
                 if n.phase == Phase::Train {
                     add(&["--dp", &n.dp.to_string(), "--zero", &n.zero.to_string()]);
                 }
@@ -123,77 +136,116 @@ impl State {
         line(&self.words())
     }
 
-    /// The run of a command line without what-ifs, where the page has it: `gemm`, `kernel`, `memory`, and `occupancy` of a GPU.
+    /// The run of a command line without what-ifs, where the page has it: `gemm`, `kernel`, `simulate` of equal blocks, `memory`,
+    /// `crossover`, `occupancy` of a GPU, and `gpus show` of a slice.
     pub fn of_command(words: &[String]) -> Option<Self> {
         let (name, rest) = words.split_first()?;
-        let mut state = Self::default();
         let mut places = Vec::new();
-        let mut options: Vec<(&str, &str)> = Vec::new();
-        let mut rest = rest.iter().map(String::as_str).peekable();
+        let mut options = Options::default();
+        let mut rest = rest.iter().map(String::as_str);
         while let Some(word) = rest.next() {
             match word {
-                "--sparse" | "--cold" | "--warm" | "--types" => options.push((word, "")),
-                option if option.starts_with("--") => options.push((option, rest.next()?)),
+                "--sparse" | "--cold" | "--warm" | "--types" => options.0.push((word, "")),
+                option if option.starts_with("--") => options.0.push((option, rest.next()?)),
                 place => places.push(place),
             }
         }
-        let mut take = |name: &str| {
-            let place = options.iter().position(|(option, _)| *option == name)?;
-            Some(options.remove(place).1)
-        };
-        let (gpu, profile) = split_profile(take("--gpu")?);
-        (state.gpu, state.mig) = (gpu.into(), profile.map(str::to_owned));
-        state.run = match name.as_str() {
-            "gemm" => {
-                let [m, n, k] = places[..] else { return None };
-                take("--types");
-                Run::Product(Product {
-                    m: m.parse().ok()?,
-                    n: n.parse().ok()?,
-                    k: k.parse().ok()?,
-                    dtype: take("--dtype").map_or(Some(Product::default().dtype), |text| text.parse().ok())?,
-                    tile: take("--tile").and_then(|text| sides(text).ok()),
-                    sparse: take("--sparse").is_some(),
-                    l2: match (take("--cold"), take("--warm")) {
-                        (Some(_), _) => Reuse::Cold,
-                        (_, Some(_)) => Reuse::Warm,
-                        _ => Reuse::default(),
-                    },
-                })
+        let device = if name == "gpus" { places.pop()? } else { options.take("--gpu")? };
+        let (gpu, profile) = split_profile(device);
+        let (run, tab) = match (name.as_str(), &places[..]) {
+            ("gemm", &[m, n, k]) => (Run::Product(Product::of_options([m, n, k], &mut options)?), None),
+            ("kernel", []) if options.take("--per") == Some("thread") => {
+                (Run::Launch(Launch::of_options(&mut options)?), None)
             }
-            "kernel" | "occupancy" => {
-                let usual = Launch::default();
-                let bytes = |text: Option<&str>| text.map_or(Some(0.0), |t| t.parse::<Bytes>().ok().map(Bytes::get));
-                let count = |text: Option<&str>, usual| text.map_or(Some(usual), |text| text.parse().ok());
-                if name == "kernel" && take("--per") != Some("thread") {
-                    return None;
-                }
-                let operation = take("--op").and_then(|text| text.split_once('='));
-                Run::Launch(Launch {
-                    grid: count(take("--grid"), usual.grid)?,
-                    block: take("--block")?.parse().ok()?,
-                    registers: count(take("--regs"), usual.registers)?,
-                    shared: bytes(take("--dynamic-smem"))? as u64,
-                    pipe: operation.map_or(Some(usual.pipe), |(pipe, _)| pipe.parse().ok())?,
-                    flop: operation.map_or(Some(0.0), |(_, amount)| Some(amount.parse::<Flops>().ok()?.get()))?,
-                    read: bytes(take("--dram-read"))?,
-                    write: bytes(take("--dram-write"))?,
-                    flight: count(take("--bytes-in-flight"), usual.flight as u64)? as f64,
-                })
-            }
-            "memory" => Run::Network(Network {
-                name: (*places.first()?).into(),
-                phase: if take("--phase") == Some("inference") { Phase::Inference } else { Phase::Train },
-                batch: take("--batch")?.parse().ok()?,
-                seq: take("--seq")?.parse().ok()?,
-                dp: take("--dp").map_or(Some(1), |text| text.parse().ok())?,
-                zero: take("--zero").map_or(Some(0), |text| text.parse().ok())?,
-            }),
+            ("occupancy", []) => (Run::Launch(Launch::of_options(&mut options)?), Some(Tab::Occupancy)),
+            // What a slice is shows best beside the others.
+            ("gpus", &["show"]) if profile.is_some() => (Run::Launch(Launch::default()), Some(Tab::Mig)),
+            ("simulate", []) => (Run::Blocks(Blocks::of_options(&mut options)?), None),
+            ("memory", &[]) | ("memory", &[_]) => (Run::Network(Network::of_options(&places, &mut options)?), None),
+            ("crossover", &[operation]) => (Run::Race(Race::of_options(operation, &mut options)?), None),
             _ => return None,
         };
-        state.tab = if name == "occupancy" { Tab::Occupancy } else { state.run.tabs()[0] };
+        let tab = tab.unwrap_or(run.tabs()[0]);
         // What is left over would be another run.
-        options.is_empty().then_some(state)
+        options.0.is_empty().then_some(Self {
+            run,
+            gpu: gpu.into(),
+            mig: profile.map(str::to_owned),
+            tab,
+            ..Self::default()
+        })
+    }
+}
+
+/// The options of a command line, taken one by one.
+#[derive(Default)]
+pub(super) struct Options<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Options<'a> {
+    /// The value of an option, which is then used up.
+    pub fn take(&mut self, name: &str) -> Option<&'a str> {
+        let place = self.0.iter().position(|(option, _)| *option == name)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// A value that its own type reads, or what holds without the option; absent where it cannot be read.
+    pub fn or<T: FromStr>(&mut self, name: &str, usual: T) -> Option<T> {
+        self.take(name).map_or(Some(usual), |text| text.parse().ok())
+    }
+}
+
+impl Product {
+    fn of_options([m, n, k]: [&str; 3], options: &mut Options) -> Option<Self> {
+        options.take("--types");
+        Some(Self {
+            m: m.parse().ok()?,
+            n: n.parse().ok()?,
+            k: k.parse().ok()?,
+            dtype: options.or("--dtype", Self::default().dtype)?,
+            tile: options.take("--tile").and_then(|text| sides(text).ok()),
+            sparse: options.take("--sparse").is_some(),
+            l2: match (options.take("--cold"), options.take("--warm")) {
+                (Some(_), _) => Reuse::Cold,
+                (_, Some(_)) => Reuse::Warm,
+                _ => Reuse::default(),
+            },
+        })
+    }
+}
+
+impl Launch {
+    fn of_options(options: &mut Options) -> Option<Self> {
+        let usual = Self::default();
+        let operation = options.take("--op").and_then(|text| text.split_once('='));
+        Some(Self {
+            grid: options.or("--grid", usual.grid)?,
+            block: options.take("--block")?.parse().ok()?,
+            registers: options.or("--regs", usual.registers)?,
+            shared: options.or("--dynamic-smem", Bytes(0.0))?.get() as u64,
+            pipe: operation.map_or(Some(usual.pipe), |(pipe, _)| pipe.parse().ok())?,
+            flop: operation.map_or(Some(0.0), |(_, amount)| Some(amount.parse::<Flops>().ok()?.get()))?,
+            read: options.or("--dram-read", Bytes(0.0))?.get(),
+            write: options.or("--dram-write", Bytes(0.0))?.get(),
+            flight: options.or("--bytes-in-flight", usual.flight)?,
+        })
+    }
+}
+
+impl Network {
+    fn of_options(places: &[&str], options: &mut Options) -> Option<Self> {
+        let held = match places.first() {
+            Some(name) => Held::Network((*name).into()),
+            None => Held::Parameters(options.take("--params")?.parse().ok()?),
+        };
+        // Without it the length is the network's own, which an address does not know.
+        let seq = match &held {
+            Held::Network(_) => options.take("--seq")?.parse().ok()?,
+            Held::Parameters(_) => 1,
+        };
+        let phase = if options.take("--phase") == Some("inference") { Phase::Inference } else { Phase::Train };
+        let batch = options.or("--batch", 1)?;
+        let (dp, zero) = (options.or("--dp", 1)?, options.or("--zero", 0)?);
+        Some(Self { held, phase, batch, seq, dp, zero })
     }
 }
 

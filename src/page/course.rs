@@ -1,9 +1,13 @@
 //! The labs on the page: a prediction opens the controls, the model answers, a second question counts.
 
-use super::{command::split, query::Refusals, state::State};
+use super::{
+    command::split,
+    query::Refusals,
+    state::{State, Tab},
+};
 use crate::{
     gpu::Catalog,
-    lab::{Exercise, Lab, LabError, Observation, Question, Verdict, find, labs},
+    lab::{Exercise, Lab, LabError, Observation, Quantity, Question, Verdict, find, labs},
 };
 
 /// A lab as far as a student is.
@@ -56,10 +60,35 @@ impl Card {
     pub fn locked(&self) -> bool {
         !matches!(self.predicted, Some(Judged::Read(_)))
     }
+
+    /// The controls that are open, by key; all of them where the answer is absent.
+    pub fn open(&self) -> Option<&[String]> {
+        let done = matches!(self.transferred, Some(Judged::Read(Verdict::Right)));
+        (!done && !self.exercise.unlock.is_empty()).then_some(&self.exercise.unlock)
+    }
+
+    /// What was predicted, in base units, and what that is on a chart.
+    pub fn prediction(&self, state: &State) -> Option<(Quantity, f64)> {
+        let value = self.exercise.predict.unit.read(state.guess.as_ref()?).ok()?;
+        Some((self.exercise.quantity?, value))
+    }
+
+    /// The states that the commands of the lab mean, where the page has them; the last with the one before it pinned where the
+    /// prediction is about both.
+    pub fn observed(&self, state: &State) -> Vec<(&Observation, Option<State>)> {
+        let all = self.exercise.observe.iter();
+        let mut found: Vec<_> = all.map(|observation| (observation, observed(state, observation))).collect();
+        if let (Some(Quantity::Slowdown | Quantity::Speedup), [.., (_, Some(before)), (_, Some(last))]) =
+            (self.exercise.quantity, &mut found[..])
+        {
+            (last.pin, last.tab) = (Some(before.bare().query()), Tab::Time);
+        }
+        found
+    }
 }
 
 /// The state that a command of a lab means, where the page has it; with the lab of `state`.
-pub(super) fn observed(state: &State, observation: &Observation) -> Option<State> {
+fn observed(state: &State, observation: &Observation) -> Option<State> {
     let found = State::of_command(&split(&observation.run))?;
     let (lab, seed) = (state.lab, state.seed.clone());
     let (guess, answer) = (state.guess.clone(), state.answer.clone());

@@ -41,7 +41,9 @@ fn header(current: &str, gpu: Option<&str>) -> Markup {
     let kinds = [
         ("gemm", "Matrix product", format!("/?op=gemm{gpu}")),
         ("kernel", "Kernel", format!("/?op=kernel{gpu}")),
+        ("simulate", "Last wave", format!("/?op=simulate{gpu}")),
         ("memory", "Memory", format!("/?op=memory{gpu}")),
+        ("crossover", "CPU or GPU", format!("/?op=crossover{gpu}")),
         ("occupancy", "Occupancy calculator", "/occupancy".into()),
     ];
     html! {
@@ -95,7 +97,7 @@ pub(super) fn part(site: &Site, shown: &Shown) -> Markup {
             (into("below", &below(shown)))
             (into("card", &lab::card(shown)))
             (into("numbers", &numbers(shown)))
-            (into("slices", &controls::slices(site, &shown.state)))
+            (into("slices", &controls::slices(site, shown)))
             (into("foot", &foot(&shown.view.assumptions, &shown.state.command())))
         }
     }

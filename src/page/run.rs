@@ -1,7 +1,10 @@
-//! What runs on the page: a matrix product, a kernel, a network in memory; with the keys of each in an address.
+//! What runs on the page: a matrix product, a kernel, equal blocks, a network in memory, a CPU against a GPU; with the keys of each in
+//! an address.
 
 use super::{
+    blocks::Blocks,
     query::{Reader, Writer},
+    race::Race,
     state::{Tab, WORDS},
 };
 use crate::{
@@ -23,8 +26,12 @@ pub enum Run {
     Product(Product),
     /// A kernel as described.
     Launch(Launch),
+    /// Equal blocks of a known time, one per SM.
+    Blocks(Blocks),
     /// A network in memory.
     Network(Network),
+    /// The same operation on a CPU and on the GPU.
+    Race(Race),
 }
 
 /// A matrix product.
@@ -72,19 +79,33 @@ pub struct Launch {
 /// A network in the memory of a GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// Name of a built-in network.
-    pub name: String,
+    /// What is held.
+    pub held: Held,
     /// Training or serving.
     pub phase: Phase,
-    /// Sequences.
+    /// Sequences; 1 of parameters alone.
     pub batch: u64,
-    /// Tokens of a sequence.
+    /// Tokens of a sequence; 1 of parameters alone.
     pub seq: u64,
     /// Data-parallel ranks; 1 in serving.
     pub dp: u64,
     /// Stage of ZeRO; 0 in serving.
     pub zero: u64,
 }
+
+/// What a GPU holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// A built-in network, by its name.
+    Network(String),
+    /// So many parameters, without layers.
+    Parameters(u64),
+}
+
+/// The word of `net` for parameters alone, and how many there are without more.
+pub(super) const PARAMETERS: (&str, u64) = ("none", 7_000_000_000);
+/// The unit of parameters in an address.
+pub(super) const BILLION: f64 = 1e9;
 
 /// What a network does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +149,14 @@ impl Default for Launch {
 
 impl Default for Network {
     fn default() -> Self {
-        Self { name: "llama-3.1-8b".into(), phase: Phase::Inference, batch: 1, seq: 4096, dp: 1, zero: 0 }
+        Self {
+            held: Held::Network("llama-3.1-8b".into()),
+            phase: Phase::Inference,
+            batch: 1,
+            seq: 4096,
+            dp: 1,
+            zero: 0,
+        }
     }
 }
 
@@ -137,20 +165,29 @@ pub(super) const L2_WORDS: [(&str, Reuse); 3] =
     [("weights", Reuse::ColdWeights), ("cold", Reuse::Cold), ("warm", Reuse::Warm)];
 
 impl Run {
+    /// Words in addresses, those of the command line.
+    const WORDS: [&str; 5] = ["gemm", "kernel", "simulate", "memory", "crossover"];
+
     /// The word in addresses, that of the command line.
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Product(_) => "gemm",
-            Self::Launch(_) => "kernel",
-            Self::Network(_) => "memory",
-        }
+        Self::WORDS[match self {
+            Self::Product(_) => 0,
+            Self::Launch(_) => 1,
+            Self::Blocks(_) => 2,
+            Self::Network(_) => 3,
+            Self::Race(_) => 4,
+        }]
     }
 
     /// The tabs that it has.
     pub fn tabs(&self) -> &'static [Tab] {
         match self {
+            Self::Product(_) | Self::Launch(_) => {
+                &[Tab::Roofline, Tab::Time, Tab::Waves, Tab::Timeline, Tab::Occupancy, Tab::Mig]
+            }
+            Self::Blocks(_) => &[Tab::Timeline, Tab::Waves],
             Self::Network(_) => &[Tab::Memory],
-            _ => &[Tab::Roofline, Tab::Time, Tab::Waves, Tab::Timeline, Tab::Occupancy, Tab::Mig],
+            Self::Race(_) => &[Tab::Crossover],
         }
     }
 
@@ -158,21 +195,23 @@ impl Run {
         match reader.text("op").as_deref() {
             None | Some("gemm") => Self::Product(Product::parse(reader)),
             Some("kernel") => Self::Launch(Launch::parse(reader)),
+            Some("simulate") => Self::Blocks(Blocks::parse(reader)),
             Some("memory") => Self::Network(Network::parse(reader)),
+            Some("crossover") => Self::Race(Race::parse(reader)),
             Some(other) => {
-                reader.refuse("op", other, "one of gemm, kernel, memory");
+                reader.refuse("op", other, format!("one of {}", Self::WORDS.join(", ")));
                 Self::Product(Product::default())
             }
         }
     }
-}
 
-impl Run {
     pub(super) fn write(&self, writer: &mut Writer) {
         match self {
             Self::Product(product) => product.write(writer),
             Self::Launch(launch) => launch.write(writer),
+            Self::Blocks(blocks) => blocks.write(writer),
             Self::Network(network) => network.write(writer),
+            Self::Race(race) => race.write(writer),
         }
     }
 }
@@ -237,26 +276,43 @@ impl Launch {
 impl Network {
     fn parse(reader: &mut Reader) -> Self {
         let usual = Self::default();
-        let name = reader.short("net", WORDS).unwrap_or(usual.name);
-        let phase = reader.word("phase", &Phase::WORDS).unwrap_or(usual.phase);
-        let batch = reader.count("batch", 1..=65_536).unwrap_or(usual.batch);
-        let seq = reader.count("seq", 1..=LONGEST).unwrap_or(usual.seq);
-        // Serving divides nothing among data-parallel ranks: its addresses have no such keys.
-        let (dp, zero) = match phase {
-            Phase::Train => (reader.count("dp", 1..=65_536), reader.count("zero", 0..=3)),
-            Phase::Inference => (None, None),
+        let named = reader.short("net", WORDS);
+        let billions = reader.real("billions", 0.001..=1e6);
+        let held = match named {
+            Some(name) if name != PARAMETERS.0 => Held::Network(name),
+            None if billions.is_none() => usual.held,
+            _ => Held::Parameters(billions.map_or(PARAMETERS.1, |n| libm::round(n * BILLION) as u64)),
         };
-        Self { name, phase, batch, seq, dp: dp.unwrap_or(1), zero: zero.unwrap_or(0) }
+        let phase = reader.word("phase", &Phase::WORDS).unwrap_or(usual.phase);
+        let mut count = |key, most, usual: u64| reader.count(key, 1..=most).unwrap_or(usual);
+        let (batch, seq) = (count("batch", 65_536, usual.batch), count("seq", LONGEST, usual.seq));
+        let dp = count("dp", 65_536, 1);
+        let zero = reader.count("zero", 0..=3).unwrap_or(0);
+        Self { held, phase, batch, seq, dp, zero }.used()
+    }
+
+    /// Without what has no meaning here: who changes the kind or the phase keeps the address otherwise.
+    pub(super) fn used(self) -> Self {
+        // Parameters alone have no layers, so nothing depends on sequences; serving divides nothing among data-parallel ranks.
+        let (batch, seq) = if let Held::Parameters(_) = self.held { (1, 1) } else { (self.batch, self.seq) };
+        let (dp, zero) = if self.phase == Phase::Train { (self.dp, self.zero) } else { (1, 0) };
+        Self { batch, seq, dp, zero, ..self }
     }
 
     fn write(&self, writer: &mut Writer) {
-        writer.add("net", Some(&self.name));
+        let Self { batch, seq, dp, zero, .. } = *self;
+        match &self.held {
+            Held::Network(name) => writer.add("net", Some(name)),
+            Held::Parameters(count) => writer.add("billions", Some(*count as f64 / BILLION)),
+        }
         writer.add("phase", Some(self.phase.word()));
-        writer.add("batch", Some(self.batch));
-        writer.add("seq", Some(self.seq));
+        if let Held::Network(_) = self.held {
+            writer.add("batch", Some(batch));
+            writer.add("seq", Some(seq));
+        }
         if self.phase == Phase::Train {
-            writer.add("dp", Some(self.dp));
-            writer.add("zero", Some(self.zero));
+            writer.add("dp", Some(dp));
+            writer.add("zero", Some(zero));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     answer::Answer,
     calculator::Calculator,
-    charts::chart,
+    charts::{Scene, chart},
     course::Card,
     html,
     query::Refusals,
@@ -173,8 +173,11 @@ impl Site {
 
     /// A chart of a state, or why there is none.
     pub(super) fn drawn(&self, tab: Tab, shown: &Shown, theme: Theme) -> Result<Chart, String> {
+        let (state, answer) = (&shown.state, &shown.answer);
         let pinned = shown.pinned.as_ref().map(|(state, answer, _)| (state, answer));
-        chart(tab, (&shown.state, &shown.answer), pinned, theme, &self.catalog).map_err(|reason| reason.to_string())
+        let prediction = shown.card.as_ref().and_then(|card| card.prediction(state));
+        let scene = Scene { state, answer, pinned, prediction };
+        chart(tab, &scene, theme, &self.catalog).map_err(|reason| reason.to_string())
     }
 }
 

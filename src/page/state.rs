@@ -56,11 +56,13 @@ pub enum Tab {
     Memory,
     /// The same on every slice.
     Mig,
+    /// A CPU and the GPU over the size.
+    Crossover,
 }
 
 impl Tab {
     /// Every tab with its word in addresses, in the order of the page.
-    pub const WORDS: [(&'static str, Self); 7] = [
+    pub const WORDS: [(&'static str, Self); 8] = [
         ("roofline", Self::Roofline),
         ("time", Self::Time),
         ("waves", Self::Waves),
@@ -68,6 +70,7 @@ impl Tab {
         ("occupancy", Self::Occupancy),
         ("memory", Self::Memory),
         ("mig", Self::Mig),
+        ("crossover", Self::Crossover),
     ];
 
     /// The word in addresses.
@@ -85,6 +88,7 @@ impl Tab {
             Self::Occupancy => "Occupancy",
             Self::Memory => "Memory",
             Self::Mig => "MIG",
+            Self::Crossover => "Crossover",
         }
     }
 }

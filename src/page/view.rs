@@ -1,12 +1,13 @@
 //! What the page says of an answer: a sentence, numbers each with its formula, what would help, what was assumed.
 
 use super::{
-    answer::{Answer, Held, Outcome},
+    answer::{Answer, Outcome, Residents},
     run::Run,
     state::State,
 };
 use crate::{
     analysis::Analysis,
+    gpu::Words,
     kernel::Level,
     memory::Part,
     occupancy::{BlockLimits, Resource},
@@ -49,11 +50,18 @@ fn percent(share: f64) -> String {
 
 /// Collects numbers in order.
 #[derive(Default)]
-struct Numbers(Vec<Number>);
+pub(super) struct Numbers(pub Vec<Number>);
 
 impl Numbers {
-    fn add(&mut self, name: &str, value: impl ToString, formula: impl Into<String>) {
+    pub fn add(&mut self, name: &str, value: impl ToString, formula: impl Into<String>) {
         self.0.push(Number { name: name.into(), value: value.to_string(), formula: formula.into() });
+    }
+
+    /// In the words of a vendor.
+    pub fn said(self, words: Words) -> Vec<Number> {
+        let say =
+            |n: Number| Number { name: words.say(&n.name), value: words.say(&n.value), formula: words.say(&n.formula) };
+        self.0.into_iter().map(say).collect()
     }
 }
 
@@ -63,7 +71,12 @@ impl View {
         let mut view = match &answer.outcome {
             Outcome::Product(product) => Self::of_product(product),
             Outcome::Launch(analysis) => Self::of_launch(analysis, &[]),
-            Outcome::Held(held) => Self::of_held(held, answer),
+            Outcome::Blocks(run) => match &state.run {
+                Run::Blocks(blocks) => blocks.view(run),
+                _ => Self::default(),
+            },
+            Outcome::Residents(held) => Self::of_held(held, answer),
+            Outcome::Compared(compared) => compared.view(&answer.gpu),
         };
         let changes = answer.gpu.changes.iter().map(|change| format!("what-if: {change}"));
         view.assumptions.splice(0..0, answer.assumptions.iter().cloned().chain(changes));
@@ -73,7 +86,7 @@ impl View {
         view
     }
 
-    /// The row of the report that commands print, as JSON; absent of a network.
+    /// The row of the report that commands print, as JSON; absent where commands print none.
     pub fn report(answer: &Answer) -> Option<String> {
         let row = match &answer.outcome {
             Outcome::Product(product) => {
@@ -82,7 +95,7 @@ impl View {
                 row
             }
             Outcome::Launch(analysis) => KernelReport::from_analysis(analysis),
-            Outcome::Held(_) => return None,
+            Outcome::Blocks(_) | Outcome::Residents(_) | Outcome::Compared(_) => return None,
         };
         Some(json(&Report::new(vec![row])))
     }
@@ -178,21 +191,17 @@ impl View {
             let after = format!("then {}-bound", what.bound_after.word());
             format!("{}: {}; {after}", times(what.speedup), words.say(&what.text))
         };
-        let mut numbers = numbers.0;
-        for number in &mut numbers {
-            (number.name, number.formula) = (words.say(&number.name), words.say(&number.formula));
-        }
         Self {
             title: format!("{} on {}", kernel.name, analysis.gpu.name),
-            verdict: words.say(&format!("{}. {}.", sentence(time.estimate), verdict.sentence)),
-            numbers,
+            verdict: words.say(&format!("{}. {}.", sentence(time.estimate), capital(&verdict.sentence))),
+            numbers: numbers.said(words),
             helps: verdict.what_ifs.iter().map(help).collect(),
             findings: verdict.findings.iter().map(|finding| words.say(finding)).collect(),
             assumptions: vec![words.say(&verdict.confidence)],
         }
     }
 
-    fn of_held(held: &Held, answer: &Answer) -> Self {
+    fn of_held(held: &Residents, answer: &Answer) -> Self {
         let (need, capacity) = (held.anatomy.total(), held.capacity);
         let fits = held.anatomy.fit(capacity).fits();
         let share = percent(need / capacity);
@@ -212,7 +221,7 @@ impl View {
         });
         let verdict = if fits { "It fits" } else { "It does not fit" };
         Self {
-            title: format!("{} on {}", held.network.name, answer.gpu.name),
+            title: format!("{} on {}", held.name, answer.gpu.name),
             verdict: format!("{verdict}: {} of {}.", gib(need), gib(capacity)),
             numbers: numbers.0,
             helps: saves.collect(),

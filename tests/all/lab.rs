@@ -197,6 +197,8 @@ fn wrong_lab_files_say_what_is_wrong() {
             "gpu = [\"h100-smx5\", ",
             &["require", "measure.grid", "h100-smx5", "gpus list"],
         ),
+        ("unlock = [\"blocks\"]", "unlock = [\"a\", \"b\", \"c\", \"d\"]", &["unlock", "at most 3 controls"]),
+        ("quantity = \"time\"", "quantity = \"mood\"", &["quantity", "mood", "slowdown"]),
         ("percent = [90, 80, 95, 85]", "percent = []", &["numbers.percent", "at least one value"]),
         ("\"grid.whole == 2\"", "\"grid.whole == 3\"", &["no numbers drawn", "grid.whole == 3"]),
     ];

@@ -56,6 +56,7 @@ mod odd_files;
 mod page;
 mod place;
 mod play;
+mod play_labs;
 mod predict;
 mod questions_files;
 mod questions_occupancy;

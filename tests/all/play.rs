@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use wavecast::{
     gpu::Catalog,
-    page::{Calculator, Run, Site, State, Tab, View, encoded},
+    page::{Calculator, Held, Network, Outcome, Run, Site, State, Tab, View, encoded},
 };
 
 use crate::place::{Place, text};
@@ -38,15 +38,52 @@ const RUNS: [&str; 9] = [
     "op=kernel&gpu=mi100&grid=4096&block=256&regs=128&smem=16384&flop=0&read=64&write=64",
 ];
 
+/// Queries of the kinds that commands print in forms of their own.
+const OTHERS: [&str; 7] = [
+    "op=simulate&gpu=h100-sxm5-80gb&blocks=133&ms=1",
+    "op=simulate&gpu=mi300x&blocks=1000&ms=0.125&sm=100",
+    "op=memory&gpu=h100-sxm5-80gb&net=llama-3.1-8b&phase=train&batch=2&seq=4096&dp=8&zero=1",
+    "op=memory&gpu=l40s&net=llama-2-7b&phase=inference&batch=8&seq=2048",
+    "op=memory&gpu=h100-sxm5-80gb&billions=6.7&phase=train&dp=4&zero=2",
+    "op=crossover&gpu=h100-sxm5-80gb&kind=add&cpu=epyc-9654&place=host&reuse=100&low=1024&n=16777216",
+    "op=crossover&gpu=l40s&kind=gemm&dtype=fp64&place=resident&n=8192&bw=2",
+];
+
+fn said_by(place: &Place, state: &State) -> Value {
+    let words = state.words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    serde_json::from_str(&place.out(&[&words[..], &["--format", "json"]].concat())).unwrap()
+}
+
+#[test]
+fn blocks_and_races_are_those_of_the_commands() {
+    let (catalog, place) = (Catalog::embedded().unwrap(), Place::new());
+    for query in OTHERS.iter().filter(|query| !query.contains("op=memory")) {
+        let state = parsed(query);
+        let (said, answer) = (said_by(&place, &state), state.answer(&catalog).unwrap());
+        match &answer.outcome {
+            Outcome::Blocks(run) => {
+                let us = said["runs"][0]["makespan_us"].as_f64().unwrap();
+                crate::common::close(query, run.outcome.makespan.get() * 1e6, us, 1e-5);
+            }
+            Outcome::Compared(compared) => {
+                assert_eq!(compared.found.sentence(), said["sentence"], "{query}");
+                assert_eq!(compared.found.why, said["why"], "{query}");
+            }
+            _ => panic!("{query}"),
+        }
+        let verdict = View::new(&state, &answer).verdict;
+        assert!(verdict.starts_with("It takes") || verdict.starts_with("The GPU"), "{verdict}");
+    }
+}
+
 #[test]
 fn every_command_asks_what_the_page_shows() {
     let (catalog, place) = (Catalog::embedded().unwrap(), Place::new());
     for query in RUNS {
         let state = parsed(query);
         let answer = state.answer(&catalog).unwrap_or_else(|e| panic!("{query}: {e}"));
-        let words = state.words();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let said: Value = serde_json::from_str(&place.out(&[&words[..], &["--format", "json"]].concat())).unwrap();
+        let said = said_by(&place, &state);
         let mut shown: Value = serde_json::from_str(&View::report(&answer).unwrap()).unwrap();
         assert_eq!(shown["kernels"][0]["kernel"].take().is_string(), said["kernels"][0]["kernel"].is_string());
         shown["kernels"][0]["kernel"] = said["kernels"][0]["kernel"].clone();
@@ -57,16 +94,11 @@ fn every_command_asks_what_the_page_shows() {
 #[test]
 fn the_memory_of_a_network_is_that_of_the_command() {
     let (catalog, place) = (Catalog::embedded().unwrap(), Place::new());
-    for query in [
-        "op=memory&gpu=h100-sxm5-80gb&net=llama-3.1-8b&phase=train&batch=2&seq=4096&dp=8&zero=1",
-        "op=memory&gpu=l40s&net=llama-2-7b&phase=inference&batch=8&seq=2048",
-    ] {
+    for query in OTHERS.iter().filter(|query| query.contains("op=memory")) {
         let state = parsed(query);
-        let words = state.words();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let said: Value = serde_json::from_str(&place.out(&[&words[..], &["--format", "json"]].concat())).unwrap();
+        let said = said_by(&place, &state);
         let answer = state.answer(&catalog).unwrap();
-        let wavecast::page::Outcome::Held(held) = &answer.outcome else { panic!("{query}") };
+        let Outcome::Residents(held) = &answer.outcome else { panic!("{query}") };
         let parts: f64 = said["parts"].as_array().unwrap().iter().map(|part| part["bytes"].as_f64().unwrap()).sum();
         crate::common::close(query, held.anatomy.total().get(), parts, 1e-5);
         let view = View::new(&state, &answer);
@@ -76,7 +108,8 @@ fn the_memory_of_a_network_is_that_of_the_command() {
 
 #[test]
 fn a_command_line_is_read_back_as_the_same_run() {
-    for query in RUNS.iter().filter(|query| !query.contains("&sm=") && !query.contains("&bw=")) {
+    let all = RUNS.iter().chain(&OTHERS);
+    for query in all.filter(|query| !query.contains("&sm=") && !query.contains("&bw=")) {
         let state = parsed(query);
         assert_eq!(State::of_command(&state.words()), Some(state.bare()), "{query}");
     }
@@ -90,16 +123,19 @@ fn a_command_line_is_read_back_as_the_same_run() {
 
 /// Answers, seeds and pins of every sort.
 fn states() -> impl Strategy<Value = State> {
-    let run = (0..RUNS.len(), 1..1_048_576_u64, 0..2000_u32, any::<bool>());
+    let run = (0..RUNS.len() + OTHERS.len(), 1..1_048_576_u64, 0..2000_u32, any::<bool>());
     let words = proptest::option::of("[a-zäµ&=+%# ]{0,6}[a-z0-9]");
     let what_if = (proptest::option::of(1..1024_u64), proptest::option::of(0.01..100.0_f64), 0..4_u64);
     (run, words.clone(), words, what_if, 0..Tab::WORDS.len()).prop_map(
         |((index, n, amount, pin), seed, guess, (sms, bandwidth, hints), tab)| {
-            let mut state = State::parse(RUNS[index]).unwrap().0;
+            let mut state = State::parse(RUNS.iter().chain(&OTHERS).nth(index).unwrap()).unwrap().0;
             match &mut state.run {
                 Run::Product(product) => product.n = n,
                 Run::Launch(launch) => (launch.grid, launch.flop) = (n, f64::from(amount) / 7.0),
+                Run::Network(Network { held: Held::Parameters(count), .. }) => *count = n * 1_000_000,
                 Run::Network(network) => network.seq = n,
+                Run::Blocks(blocks) => blocks.ms = f64::from(amount + 1) / 7.0,
+                Run::Race(race) => race.range.1 = race.range.0 + n,
             }
             if let Some(tab) = Some(Tab::WORDS[tab].1).filter(|tab| state.run.tabs().contains(tab)) {
                 state.tab = tab;
@@ -135,7 +171,7 @@ fn what_is_out_of_range_is_refused_with_the_range() {
         ("m=0", "m = 0: a whole number from 1 to 1,048,576"),
         ("n=4096.5", "n = 4096.5: a whole number"),
         ("k=99999999999", "from 1 to 1,048,576"),
-        ("op=conv", "op = conv: one of gemm, kernel, memory"),
+        ("op=conv", "op = conv: one of gemm, kernel, simulate, memory, crossover"),
         ("dtype=fp99", "dtype = fp99"),
         ("tile=12", "HEIGHTxWIDTH"),
         ("bw=nan", "bw = nan: a number from 0.01 to 100"),
@@ -186,12 +222,14 @@ fn every_gpu_takes_every_what_if() {
 #[test]
 fn every_chart_is_drawn_in_every_form_with_what_is_pinned() {
     let site = site();
-    for query in ["op=gemm&m=1024&n=1024&k=1024", "op=kernel&grid=3000&block=256&regs=40", "op=memory"] {
-        let pin = match query {
-            "op=gemm&m=1024&n=1024&k=1024" => "op=gemm&m=2048&n=1024&k=1024",
-            "op=memory" => "op=memory&batch=8",
-            _ => "op=kernel&grid=2000&block=128&regs=80",
-        };
+    for (query, pin) in [
+        ("op=gemm&m=1024&n=1024&k=1024", "op=gemm&m=2048&n=1024&k=1024"),
+        ("op=kernel&grid=3000&block=256&regs=40", "op=kernel&grid=2000&block=128&regs=80"),
+        ("op=simulate&blocks=200", "op=simulate&blocks=100&ms=2"),
+        ("op=memory", "op=memory&batch=8"),
+        ("op=memory&billions=13", "op=memory&billions=7"),
+        ("op=crossover&kind=gemm&n=4096", "op=crossover&kind=gemm&n=2048"),
+    ] {
         let query = format!("{query}&pin={}", encoded(pin));
         for tab in parsed(&query).run.tabs() {
             let path = |form: &str| format!("/chart/{}.{form}", tab.word());
@@ -200,15 +238,21 @@ fn every_chart_is_drawn_in_every_form_with_what_is_pinned() {
             roxmltree::Document::parse(&svg).unwrap();
             assert_ne!(svg, body(&site, &path("svg"), &format!("theme=dark&{query}")).1);
             let csv = body(&site, &path("csv"), &query).1;
-            assert_eq!(svg.contains("pinned") || csv.contains("pinned"), *tab != Tab::Mig, "{} {csv}", tab.word());
+            assert_eq!(
+                svg.contains("pinned") || csv.contains("pinned"),
+                ![Tab::Mig, Tab::Crossover].contains(tab),
+                "{} {csv}",
+                tab.word()
+            );
             if cfg!(feature = "png") && *tab == Tab::Roofline {
                 assert!(site.reply(&path("png"), &query).body.starts_with(b"\x89PNG"));
             }
         }
     }
     for (path, query, says) in [
-        ("/chart/memory.svg", "op=gemm", "chart of networks"),
-        ("/chart/roofline.svg", "op=memory", "one chart"),
+        ("/chart/memory.svg", "op=gemm", "gemm has no such chart; it has roofline, time"),
+        ("/chart/roofline.svg", "op=memory", "it has memory"),
+        ("/chart/roofline.svg", "op=simulate", "it has timeline, waves"),
         ("/chart/timeline.svg", "op=kernel&grid=1000000", "up to 20,000"),
         ("/chart/mig.svg", "gpu=v100-sxm2-16gb&dtype=fp16", "no MIG profiles"),
         ("/chart/pie.svg", "", "no such chart"),
@@ -231,37 +275,6 @@ fn nothing_of_an_address_becomes_markup() {
             assert!(!html.contains("<script>alert"), "{path} {query}: {html}");
         }
     }
-}
-
-#[test]
-fn a_lab_goes_from_prediction_to_transfer() {
-    let site = site();
-    let catalog = Catalog::embedded().unwrap();
-    let lab = &wavecast::lab::labs().unwrap()[0];
-    let exercise = lab.exercise(&catalog, Some("ada")).unwrap();
-    let (_, first) = body(&site, "/", "op=kernel&lab=1&seed=ada");
-    assert!(first.contains("<fieldset disabled") && first.contains("Predict first"), "{first}");
-    assert!(!first.contains("Transfer") && !first.contains("The answer is"));
-    assert!(!first.contains(&exercise.predict.hints[0]));
-    let (_, hinted) = body(&site, "/", "op=kernel&lab=1&seed=ada&hints=1");
-    assert!(hinted.contains("Hint 1:") && !hinted.contains("Hint 2:"));
-    let (_, unread) = body(&site, "/", "op=kernel&lab=1&seed=ada&guess=much");
-    assert!(unread.contains("cannot be read") && unread.contains("<fieldset disabled"));
-    let (_, trapped) = body(&site, "/", &format!("op=kernel&lab=1&seed=ada&guess={}", exercise.predict.traps[0].value));
-    assert!(trapped.contains("Not this") && !trapped.contains("<fieldset disabled"));
-    let right = |value: f64| encoded(&exercise.predict.unit.print(value));
-    let guess = right(exercise.predict.answer);
-    let (_, seen) = body(&site, "/", &format!("op=kernel&lab=1&seed=ada&guess={guess}"));
-    for part in ["Right. Now see why.", "Observe", "set the page to it", "The answer is", "Transfer"] {
-        assert!(seen.contains(part), "{part}");
-    }
-    let answer = right(exercise.transfer.answer);
-    let (_, done) = body(&site, "/", &format!("op=kernel&lab=1&seed=ada&guess={guess}&answer={answer}"));
-    assert!(done.contains("The lab is done."));
-    assert_eq!(body(&site, "/", "lab=77").0, 400);
-    // The prediction is drawn where the staircases are in question.
-    let (_, csv) = body(&site, "/chart/occupancy.csv", "op=kernel&lab=1&guess=44%25");
-    assert!(csv.contains(",44,predicted"), "{csv}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub fn memory_figure(
         parts: labels(),
         bars: std::iter::once(asked).chain(changed).collect(),
         capacity: Some(capacity.get()),
+        marked: None,
     }
 }
 

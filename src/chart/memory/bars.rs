@@ -6,7 +6,7 @@ use super::super::data::{Table, cell};
 use super::super::font::elide;
 use super::super::geometry::Rect;
 use super::super::{Caption, Chart, Theme, page};
-use super::{Legend, area, gib, look, usable};
+use super::{LINE, Legend, area, gib, look, usable};
 
 /// One bar.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +28,8 @@ pub struct MemoryBars {
     pub bars: Vec<MemoryBar>,
     /// What the GPU has in bytes.
     pub capacity: Option<f64>,
+    /// A sum that was predicted, in bytes, with its name; a line across all bars.
+    pub marked: Option<(String, f64)>,
 }
 
 /// Height of a row and of its bar, room left and right of the axis and above the bars, in pixels.
@@ -63,6 +65,9 @@ impl MemoryBars {
                 table.row(&[&bar.label, part, &cell(bytes / super::GIB), &cell(bytes / 1e9), &capacity]);
             }
         }
+        if let Some((name, bytes)) = &self.marked {
+            table.row(&[name, "", &cell(bytes / super::GIB), &cell(bytes / 1e9), &capacity]);
+        }
         table.finish()
     }
 
@@ -80,12 +85,16 @@ impl MemoryBars {
         let legend = Legend::new(&self.parts, wanted, page::WIDTH - 2.0 * page::BORDER);
         let rows = ROW * self.bars.len() as f64;
         let subtitle = "What one GPU holds at the peak; numbers name the parts, the dashed line is what the GPU has";
-        let height = legend.height() + ABOVE + rows + 48.0;
+        let marked = self.marked.as_ref().filter(|(_, bytes)| usable(*bytes));
+        let above = ABOVE + if marked.is_some() { LINE } else { 0.0 };
+        let height = legend.height() + above + rows + 48.0;
         let (mut canvas, body) = page::open(&self.caption, subtitle, theme, height);
         legend.draw(&mut canvas, body.x0, body.y0);
-        let top = body.y0 + legend.height() + ABOVE;
+        let top = body.y0 + legend.height() + above;
         let plot = Rect::new(body.x0 + LEFT, top, body.x1 - ASIDE, top + rows);
-        let longest = self.bars.iter().map(MemoryBar::total).chain(self.capacity).fold(0.0, f64::max);
+        let longest =
+            self.bars.iter().map(MemoryBar::total).chain(self.capacity).chain(marked.map(|(_, bytes)| *bytes));
+        let longest = longest.fold(0.0, f64::max);
         let x = Axis::linear(0.0, longest / super::GIB, 8, (plot.x0, plot.x1));
         x.draw_below(&mut canvas, plot, "Memory (GiB)");
         let palette = canvas.palette;
@@ -121,6 +130,11 @@ impl MemoryBars {
             let half = style.room(&words).0 / 2.0;
             let at = at.clamp(plot.x0 + half, (plot.x1 + ASIDE - half).max(plot.x0 + half));
             canvas.text((at, plot.y0 - 14.0), &words, style.align(Align::Middle));
+        }
+        if let Some((name, bytes)) = marked {
+            let at = x.place(bytes / super::GIB);
+            let span = (plot.y0 - ABOVE - LINE / 2.0, plot.y1);
+            canvas.mark_line(at, span, &format!("{name}: {}", gib(*bytes)), (plot.x0, plot.x1 + ASIDE));
         }
         canvas
     }

@@ -27,6 +27,7 @@ fn bars(sizes: &[&[f64]], capacity: Option<f64>) -> MemoryBars {
         parts: parts(),
         bars: sizes.iter().enumerate().map(bar).collect(),
         capacity: capacity.map(|gib| gib * GIB),
+        marked: None,
     }
 }
 
@@ -43,9 +44,15 @@ fn memory_bars_are_tidy_and_stable() {
         ("no GPU", bars(&[full], None)),
         ("none", MemoryBars { caption: Caption::default(), ..bars(&[], None) }),
         ("many", bars(&[full; 12], Some(80.0))),
+        ("predicted", MemoryBars { marked: Some(("your prediction".into(), 75.0 * GIB)), ..bars(&[full], Some(74.5)) }),
+        (
+            "predicted far too much",
+            MemoryBars { marked: Some(("your prediction".into(), 9e15)), ..bars(&[full], None) },
+        ),
     ] {
         let usable = |bytes: &&f64| bytes.is_finite() && **bytes > 0.0;
-        let rows = chart.bars.iter().map(|bar| bar.bytes.iter().filter(usable).count()).sum();
+        let parts = chart.bars.iter().map(|bar| bar.bytes.iter().filter(usable).count()).sum::<usize>();
+        let rows = parts + usize::from(chart.marked.is_some());
         assert_chart(name, &chart.canvas(Theme::Light), &|theme| chart.draw(theme), rows);
     }
 }

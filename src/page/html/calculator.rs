@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    controls::{count, select},
+    controls::{Controls, Slider},
     downloads, figure, foot, header, into, list, said, shell, table,
 };
 use crate::{
@@ -90,30 +90,31 @@ fn resources(asked: &Calculator) -> Markup {
     let choice = |items: &[(&str, &str)]| -> Vec<(String, String)> {
         items.iter().map(|(value, text)| ((*value).to_owned(), (*text).to_owned())).collect()
     };
+    let controls = Controls::ALL;
     let wave = asked.wave.map_or_else(String::new, |wave| wave.to_string());
     html! {
         fieldset {
             legend { "A " (block) }
-            (count("threads", &format!("Threads per {block}"), r.threads_per_block.into(), 1.0, 1024.0, 32.0))
-            (count("regs", &format!("{registers} per thread"), r.registers_per_thread.into(), 0.0, if amd { 512.0 } else { 255.0 }, 1.0))
-            (count("static", &format!("Static {shared}, bytes"), r.static_shared.into(), 0.0, if amd { 65_536.0 } else { 49_152.0 }, 256.0))
-            (count("dynamic", &format!("Dynamic {shared}, bytes"), r.dynamic_shared.into(), 0.0, 232_448.0, 1024.0))
+            (controls.count("threads", &format!("Threads per {block}"), r.threads_per_block.into(), (1.0, 1024.0), 32.0))
+            (controls.count("regs", &format!("{registers} per thread"), r.registers_per_thread.into(), (0.0, if amd { 512.0 } else { 255.0 }), 1.0))
+            (controls.count("static", &format!("Static {shared}, bytes"), r.static_shared.into(), (0.0, if amd { 65_536.0 } else { 49_152.0 }), 256.0))
+            (controls.count("dynamic", &format!("Dynamic {shared}, bytes"), r.dynamic_shared.into(), (0.0, 232_448.0), 1024.0))
         }
         fieldset {
             legend { "Further" }
             @if amd {
-                (count("agprs", "AGPRs per thread", r.accumulation_registers.into(), 0.0, 256.0, 1.0))
-                (count("sgprs", "SGPRs per wavefront", r.scalar_registers.into(), 0.0, 128.0, 1.0))
-                (select("wave", "Wavefront", &wave, &choice(&[("", "of the target"), ("32", "32 threads"), ("64", "64 threads")])))
-                (select("mode", "Fits in", asked.mode().unwrap_or(""), &choice(&[("", "usual of the target"), ("cu", "a compute unit"), ("wgp", "a pair (WGP)")])))
-                (select("trap", "Trap handler", if asked.trap { "" } else { "0" }, &choice(&[("", "takes SGPRs"), ("0", "none")])))
+                (controls.count("agprs", "AGPRs per thread", r.accumulation_registers.into(), (0.0, 256.0), 1.0))
+                (controls.count("sgprs", "SGPRs per wavefront", r.scalar_registers.into(), (0.0, 128.0), 1.0))
+                (controls.select("wave", "Wavefront", &wave, &choice(&[("", "of the target"), ("32", "32 threads"), ("64", "64 threads")])))
+                (controls.select("mode", "Fits in", asked.mode().unwrap_or(""), &choice(&[("", "usual of the target"), ("cu", "a compute unit"), ("wgp", "a pair (WGP)")])))
+                (controls.select("trap", "Trap handler", if asked.trap { "" } else { "0" }, &choice(&[("", "takes SGPRs"), ("0", "none")])))
             } @else {
-                (super::controls::Slider {
+                (controls.slider(&Slider {
                     key: "carveout", label: "Carve-out, % (empty: largest)", value: asked.carveout().map(|p| p.to_string()),
                     least: 0.0, most: 100.0, step: 1.0, log: false,
-                }.html())
-                (select("optin", "Over 48 KiB", if r.opt_in { "" } else { "0" }, &choice(&[("", "opted in"), ("0", "not opted in")])))
-                (count("barriers", "Barriers per block", r.barriers.into(), 0.0, 16.0, 1.0))
+                }))
+                (controls.select("optin", "Over 48 KiB", if r.opt_in { "" } else { "0" }, &choice(&[("", "opted in"), ("0", "not opted in")])))
+                (controls.count("barriers", "Barriers per block", r.barriers.into(), (0.0, 16.0), 1.0))
             }
         }
     }

@@ -1,19 +1,22 @@
 //! The controls: a label, a number and a slider each; without script the number alone.
 
+mod runs;
+
 use maud::{Markup, html};
 
 use super::lab;
 use crate::{
-    gpu::{DataType, Gpu, Limits, Pipe},
-    op::gemm::Reuse,
+    gpu::{Gpu, Limits},
     page::{
-        run::{L2_WORDS, Launch, Network, Phase, Product, Run},
+        course::Card,
+        run::Run,
         site::{Shown, Site},
         state::State,
     },
 };
 
 /// A number with a slider.
+#[derive(Clone)]
 pub(super) struct Slider<'a> {
     pub key: &'a str,
     pub label: &'a str,
@@ -25,9 +28,30 @@ pub(super) struct Slider<'a> {
     pub log: bool,
 }
 
-impl Slider<'_> {
-    pub(super) fn html(&self) -> Markup {
-        let Self { key, label, value, least, most, step, log } = self;
+/// Which controls are open.
+#[derive(Clone, Copy)]
+pub(super) struct Controls<'a>(Option<&'a [String]>);
+
+impl<'a> Controls<'a> {
+    /// All of them.
+    pub const ALL: Self = Self(None);
+
+    /// Those that the lab of a page leaves open; all where there is none.
+    fn of(shown: &'a Shown) -> Self {
+        Self(shown.card.as_ref().and_then(Card::open))
+    }
+
+    /// Whether a control is open.
+    fn has(self, key: &str) -> bool {
+        self.0.is_none_or(|open| open.iter().any(|known| known == key))
+    }
+
+    /// A number with its slider; what is closed is shown, and kept by the form.
+    pub fn slider(self, slider: &Slider) -> Markup {
+        let Slider { key, label, value, least, most, step, log } = slider;
+        if !self.has(key) {
+            return fixed(key, label, value.as_deref().unwrap_or(""), value.as_deref().unwrap_or(""));
+        }
         html! {
             div.control {
                 label for=(key) { (label) }
@@ -37,23 +61,38 @@ impl Slider<'_> {
             }
         }
     }
-}
 
-/// A slider of whole numbers, by factors.
-pub(super) fn count(key: &str, label: &str, value: u64, least: f64, most: f64, step: f64) -> Markup {
-    Slider { key, label, value: Some(value.to_string()), least, most, step, log: least >= 1.0 && most > 2000.0 }.html()
-}
+    /// A slider of whole numbers, by factors.
+    pub fn count(self, key: &str, label: &str, value: u64, (least, most): (f64, f64), step: f64) -> Markup {
+        let log = least >= 1.0 && most > 2000.0;
+        self.slider(&Slider { key, label, value: Some(value.to_string()), least, most, step, log })
+    }
 
-/// A list to choose from, as (value, label).
-pub(super) fn select(key: &str, label: &str, chosen: &str, options: &[(String, String)]) -> Markup {
-    html! {
-        div.control {
-            label for=(key) { (label) }
-            select id=(key) name=(key) {
-                @for (value, text) in options {
-                    option value=(value) selected[value == chosen] { (text) }
+    /// A list to choose from, as (value, label).
+    pub fn select(self, key: &str, label: &str, chosen: &str, options: &[(String, String)]) -> Markup {
+        if !self.has(key) {
+            let text = options.iter().find(|(value, _)| value == chosen).map_or(chosen, |(_, text)| text);
+            return fixed(key, label, chosen, text);
+        }
+        html! {
+            div.control {
+                label for=(key) { (label) }
+                select id=(key) name=(key) {
+                    @for (value, text) in options {
+                        option value=(value) selected[value == chosen] { (text) }
+                    }
                 }
             }
+        }
+    }
+}
+
+/// What a lab keeps closed; nothing where there is no value.
+fn fixed(key: &str, label: &str, value: &str, text: &str) -> Markup {
+    html! {
+        @if !text.is_empty() {
+            p.control.fixed { span { (label) } b { (text) } }
+            input type="hidden" name=(key) value=(value);
         }
     }
 }
@@ -62,30 +101,39 @@ fn same(word: &str) -> (String, String) {
     (word.into(), word.into())
 }
 
+fn listed(items: &[(&str, &str)]) -> Vec<(String, String)> {
+    items.iter().map(|(value, text)| ((*value).to_owned(), (*text).to_owned())).collect()
+}
+
 pub(super) fn form(site: &Site, shown: &Shown) -> Markup {
     let state = &shown.state;
-    let locked = shown.card.as_ref().is_some_and(crate::page::course::Card::locked);
+    let locked = shown.card.as_ref().is_some_and(Card::locked);
+    let controls = Controls::of(shown);
     html! {
         @for (key, value) in hidden(state) { input type="hidden" name=(key) value=(value); }
         @if locked { p.notice { "Predict first: the controls open with your number." } }
+        @else if controls.0.is_some() { p.notice { "This lab moves what is open below; close it for all controls." } }
         fieldset disabled[locked] {
             legend { "GPU" }
-            (gpus(site, &state.gpu))
-            div #slices data-into="slices" { (slices(site, state)) }
+            (gpus(controls, site, &state.gpu))
+            div #slices data-into="slices" { (slices(site, shown)) }
         }
         fieldset disabled[locked] {
             @match &state.run {
-                Run::Product(product) => (product_controls(product)),
-                Run::Launch(launch) => (launch_controls(launch)),
-                Run::Network(network) => (network_controls(network)),
+                Run::Product(product) => (controls.product(product)),
+                Run::Launch(launch) => (controls.launch(launch)),
+                Run::Blocks(blocks) => (controls.blocks(*blocks)),
+                Run::Network(network) => (controls.network(network)),
+                Run::Race(race) => (controls.race(race, site)),
             }
         }
-        fieldset disabled[locked] {
-            legend { "What if" }
-            p.hint { "Empty: as the GPU is." }
-            (Slider { key: "sm", label: "SMs", value: state.sms.map(|n| n.to_string()), least: 1.0, most: 1024.0, step: 1.0, log: true }.html())
-            (Slider { key: "bw", label: "DRAM bandwidth, TB/s", value: state.bandwidth.map(|n| n.to_string()), least: 0.1, most: 20.0, step: 0.01, log: true }.html())
-            (Slider { key: "clock", label: "Clock, GHz", value: state.clock.map(|n| n.to_string()), least: 0.5, most: 3.5, step: 0.01, log: false }.html())
+        @let what_ifs = controls.what_ifs(state);
+        @if !what_ifs.is_empty() {
+            fieldset disabled[locked] {
+                legend { "What if" }
+                p.hint { "Empty: as the GPU is." }
+                @for what_if in what_ifs { (what_if) }
+            }
         }
         button.noscript type="submit" { "Show" }
         (lab::menu(site, state))
@@ -104,7 +152,7 @@ fn hidden(state: &State) -> Vec<(&'static str, String)> {
     pairs
 }
 
-fn gpus(site: &Site, chosen: &str) -> Markup {
+fn gpus(controls: Controls, site: &Site, chosen: &str) -> Markup {
     let kind = |gpu: &Gpu| match gpu.limits {
         Limits::Sm(_) => "NVIDIA",
         Limits::Cu(_) => "AMD",
@@ -113,6 +161,10 @@ fn gpus(site: &Site, chosen: &str) -> Markup {
     let all: Vec<&Gpu> = site.catalog.gpus().collect();
     // A name of the address may be an alias: the list shows what it means.
     let chosen = site.catalog.find(chosen).map_or_else(|_| chosen.to_owned(), |found| found.gpu.id);
+    if !controls.has("gpu") {
+        let name = all.iter().find(|gpu| gpu.id == chosen).map_or(&*chosen, |gpu| &gpu.name);
+        return fixed("gpu", "GPU", &chosen, name);
+    }
     html! {
         div.control {
             label for="gpu" { "GPU" }
@@ -130,95 +182,17 @@ fn gpus(site: &Site, chosen: &str) -> Markup {
 }
 
 /// The MIG slices of the GPU, and what it has.
-pub(super) fn slices(site: &Site, state: &State) -> Markup {
+pub(super) fn slices(site: &Site, shown: &Shown) -> Markup {
+    let (controls, state) = (Controls::of(shown), &shown.state);
     let Ok(found) = site.catalog.find(&state.gpu) else { return html! {} };
-    let gpu = found.gpu;
-    let table = site.catalog.mig(&gpu);
+    let gpu = &shown.answer.gpu;
+    let table = site.catalog.mig(&found.gpu);
     let profiles = table.into_iter().flat_map(|t| &t.profiles).filter(|p| p.sourced_sm().is_some());
     let none = (String::new(), "whole GPU".to_owned());
     let options: Vec<_> = [none].into_iter().chain(profiles.map(|profile| same(&profile.name))).collect();
     let words = gpu.limits.words();
     html! {
-        @if options.len() > 1 { (select("mig", "MIG slice", state.mig.as_deref().unwrap_or(""), &options)) }
+        @if options.len() > 1 { (controls.select("mig", "MIG slice", state.mig.as_deref().unwrap_or(""), &options)) }
         p.hint { (gpu.sm.count) " " (if words.unit == "SM" { "SMs" } else { "CUs" }) ", " (gpu.memory.dram.bandwidth) ", " (gpu.clocks.vector) }
-    }
-}
-
-/// Tiles that most GPUs have kernels for; the address takes any other that the GPU has.
-const TILES: [&str; 9] = ["64x64", "64x128", "128x64", "128x128", "64x256", "256x64", "128x192", "128x256", "256x128"];
-
-fn product_controls(product: &Product) -> Markup {
-    let types: Vec<_> = DataType::ALL.iter().filter(|t| **t != DataType::Int32).map(|t| same(t.name())).collect();
-    let tile = product.tile.map(|(height, width)| format!("{height}x{width}"));
-    let mut tiles = vec![(String::new(), "fastest".to_owned())];
-    tiles.extend(TILES.iter().map(|tile| same(tile)));
-    tiles.extend(tile.iter().filter(|tile| !TILES.contains(&tile.as_str())).map(|tile| same(tile)));
-    let l2 = [("weights", "weights cold"), ("cold", "nothing"), ("warm", "all that fits")];
-    let l2: Vec<_> = l2.iter().map(|(word, text)| ((*word).to_owned(), (*text).to_owned())).collect();
-    let held = L2_WORDS.iter().find(|(_, held)| *held == product.l2).map_or("weights", |(word, _)| word);
-    let sparse = [("".to_owned(), "dense".to_owned()), ("1".to_owned(), "2:4 sparse".to_owned())];
-    html! {
-        legend { "Product C[M,N] = A[M,K] B[K,N]" }
-        (count("m", "M", product.m, 1.0, 65536.0, 1.0))
-        (count("n", "N", product.n, 1.0, 65536.0, 1.0))
-        (count("k", "K", product.k, 1.0, 65536.0, 1.0))
-        (select("dtype", "Type of A and B", product.dtype.name(), &types))
-        (select("tile", "Tile", tile.as_deref().unwrap_or(""), &tiles))
-        (select("sparse", "Weights B", if product.sparse { "1" } else { "" }, &sparse))
-        (select("l2", "In L2 at the start", if product.l2 == Reuse::ColdWeights { "weights" } else { held }, &l2))
-    }
-}
-
-fn launch_controls(launch: &Launch) -> Markup {
-    let tensor = |input: DataType| Pipe::Tensor { input, accumulate: input.default_accumulate(), sparse: false };
-    let pipes = [
-        Pipe::Vector(DataType::Fp32),
-        Pipe::Vector(DataType::Fp64),
-        Pipe::Vector(DataType::Fp16),
-        Pipe::Vector(DataType::Int32),
-        tensor(DataType::Bf16),
-        tensor(DataType::Fp16),
-        tensor(DataType::Tf32),
-        tensor(DataType::Fp8),
-    ];
-    let mut pipes: Vec<_> = pipes.iter().map(|pipe| (pipe.to_string(), pipe.label())).collect();
-    let chosen = launch.pipe.to_string();
-    if pipes.iter().all(|(word, _)| *word != chosen) {
-        pipes.push((chosen.clone(), launch.pipe.label()));
-    }
-    let real = |key, label, value: f64, most, log| {
-        Slider { key, label, value: Some(value.to_string()), least: if log { 1.0 } else { 0.0 }, most, step: 1.0, log }
-            .html()
-    };
-    html! {
-        legend { "Launch" }
-        (count("grid", "Blocks of the grid", launch.grid, 1.0, 1_048_576.0, 1.0))
-        (count("block", "Threads per block", launch.block, 1.0, 1024.0, 32.0))
-        (count("regs", "Registers per thread", launch.registers, 1.0, 255.0, 1.0))
-        (count("smem", "Shared memory per block, bytes", launch.shared, 0.0, 232_448.0, 1024.0))
-        p.hint { "Of each thread:" }
-        (select("pipe", "Unit", &chosen, &pipes))
-        (real("flop", "Operations, FLOP", launch.flop, 1024.0, false))
-        (real("read", "Bytes read from DRAM", launch.read, 256.0, false))
-        (real("write", "Bytes written to DRAM", launch.write, 256.0, false))
-        (real("flight", "Bytes of loads in flight", launch.flight, 256.0, true))
-    }
-}
-
-fn network_controls(network: &Network) -> Markup {
-    let names: Vec<_> = crate::network::names().map(same).collect();
-    let phases: Vec<_> =
-        [("train", "training"), ("inference", "serving")].map(|(w, t)| (w.to_owned(), t.to_owned())).into();
-    let stages: Vec<_> = (0..=3).map(|stage| (stage.to_string(), format!("ZeRO-{stage}"))).collect();
-    html! {
-        legend { "Network in memory" }
-        (select("net", "Network", &network.name, &names))
-        (select("phase", "Phase", network.phase.word(), &phases))
-        (count("batch", "Sequences", network.batch, 1.0, 4096.0, 1.0))
-        (count("seq", "Tokens of a sequence", network.seq, 1.0, 131_072.0, 1.0))
-        @if network.phase == Phase::Train {
-            (count("dp", "Data-parallel GPUs", network.dp, 1.0, 1024.0, 1.0))
-            (select("zero", "Divided among them", &network.zero.to_string(), &stages))
-        }
     }
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::{
     lab::{Part, Question, Verdict},
     page::{
-        course::{Judged, observed, starts},
+        course::{Judged, starts},
         site::{Shown, Site},
         state::State,
     },
@@ -39,20 +39,20 @@ pub(super) fn card(shown: &Shown) -> Markup {
             h2 { "Lab " (exercise.number) ": " (exercise.title) }
             p.hint { (exercise.goal) @if let Some(seed) = &exercise.seed { " Numbers of " (seed) "." } }
             h3 { "Predict" }
-            p { (exercise.predict.ask) }
+            p { (coded(&exercise.predict.ask)) }
             (answer_form(state, Part::Predict, &exercise.predict, state.guess.as_deref()))
             (judged(card.predicted.as_ref(), Part::Predict))
             @if !seen { (hints(state, &exercise.predict)) }
             @if seen {
                 h3 { "Observe" }
                 ol {
-                    @for observation in &exercise.observe {
+                    @for (observation, there) in card.observed(state) {
                         li {
                             code { "wavecast " (observation.run) }
-                            @if let Some(there) = observed(state, observation) {
+                            @if let Some(there) = there {
                                 " " a href={ "/?" (there.query()) } { "set the page to it" }
                             }
-                            br; (observation.look)
+                            br; (coded(&observation.look))
                         }
                     }
                 }
@@ -60,15 +60,24 @@ pub(super) fn card(shown: &Shown) -> Markup {
                     summary { "Explain" }
                     p { "The answer is " b { (exercise.predict.unit.print(exercise.predict.answer)) }
                         @if let Some(guess) = &state.guess { "; you predicted " b { (guess) } } "." }
-                    ol { @for step in &exercise.explain { li { (step) } } }
+                    ol { @for step in &exercise.explain { li { (coded(step)) } } }
                 }
                 h3 { "Transfer" }
-                p { (exercise.transfer.ask) }
+                p { (coded(&exercise.transfer.ask)) }
                 (answer_form(state, Part::Transfer, &exercise.transfer, state.answer.as_deref()))
                 (judged(card.transferred.as_ref(), Part::Transfer))
                 (hints(state, &exercise.transfer))
             }
             p.tools { a.button href={ "/?" (closed.query()) } { "Close the lab" } }
+        }
+    }
+}
+
+/// A text whose parts in backquotes are what programs say.
+fn coded(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
@@ -101,7 +110,7 @@ fn judged(judged: Option<&Judged>, part: Part) -> Markup {
             None => {},
             Some(Judged::Unread(message)) => p.refused role="alert" { (message) },
             Some(Judged::Read(Verdict::Right)) => p.right { (if graded { "Right. The lab is done." } else { "Right. Now see why." }) },
-            Some(Judged::Read(Verdict::Trap(reason))) => p.wrong { "Not this: " (reason) },
+            Some(Judged::Read(Verdict::Trap(reason))) => p.wrong { "Not this: " (coded(reason)) },
             Some(Judged::Read(Verdict::Wrong)) => p.wrong { "Not this. " (if graded { "Think again." } else { "See what happens." }) },
         }
     }
@@ -112,7 +121,7 @@ fn hints(state: &State, question: &Question) -> Markup {
     let opened = (state.hints as usize).min(question.hints.len());
     let more = State { hints: state.hints + 1, ..state.clone() };
     html! {
-        @for (place, hint) in question.hints.iter().take(opened).enumerate() { p.hint { "Hint " (place + 1) ": " (hint) } }
+        @for (place, hint) in question.hints.iter().take(opened).enumerate() { p.hint { "Hint " (place + 1) ": " (coded(hint)) } }
         @if opened < question.hints.len() {
             p.tools { a.button href={ "/?" (more.query()) } { "Hint " (opened + 1) } }
         }
