@@ -168,7 +168,7 @@ const FILE: &str = include_str!("../../docs/labs/02-last-wave.toml");
 
 #[test]
 fn wrong_lab_files_say_what_is_wrong() {
-    let cases: [(&str, &str, &[&str]); 18] = [
+    let cases: [(&str, &str, &[&str]); 20] = [
         ("minutes = 10", "minuts = 10", &["lab file", "minuts", "unknown field", "minutes"]),
         ("schema = 1", "schema = 2", &["schema = 2", "reads schema 1"]),
         ("number = 2", "number = 0", &["numbered from 1"]),
