@@ -84,9 +84,12 @@ if (form) {
   form.addEventListener("input", (event) => {
     const control = /** @type {HTMLInputElement} */ (event.target);
     if (control.id === "gpu") form.querySelectorAll("#mig").forEach((slice) => slice.remove());
-    // Another kind of device or network has other controls.
+    // Another operation has other sizes.
+    const size = document.getElementById("n");
+    if (control.id === "kind" && size instanceof HTMLInputElement) size.value = "";
+    // Another kind of device, network or operation has other controls.
     const layers = control.id === "net" && (control.value === "none") === !document.getElementById("billions");
-    if (control.id === "on" || control.id === "phase" || layers) form.submit();
+    if (control.id === "on" || control.id === "phase" || control.id === "kind" || layers) form.submit();
     else void update(false);
   });
   form.addEventListener("submit", (event) => {

@@ -16,6 +16,8 @@ use crate::{
 /// Most calls of one transfer, and the longest range of sizes.
 const MOST_CALLS: u64 = 1_000_000;
 const LONGEST: u64 = 1 << 32;
+/// Rows of the largest square product.
+const MOST_ROWS: u64 = 1 << 16;
 /// Columns of a softmax whose rows grow.
 const COLUMNS: u64 = 1024;
 
@@ -72,8 +74,21 @@ impl Default for Race {
             dtype: DataType::Fp32,
             place: Place::Host,
             reuse: 1,
-            range: (1, 1 << 28),
+            range: (1, usually("add")),
         }
+    }
+}
+
+/// The longest size of an operation on the page, and the one without more.
+pub(super) fn longest(kind: &str) -> u64 {
+    if kind == "gemm" { MOST_ROWS } else { LONGEST }
+}
+
+fn usually(kind: &str) -> u64 {
+    match kind {
+        "gemm" => 1 << 14,
+        "softmax" => 1 << 20,
+        _ => 1 << 28,
     }
 }
 
@@ -91,13 +106,14 @@ impl Race {
         let usual = Self::default();
         let known: Vec<(&str, &str)> = kinds().map(|kind| (kind, kind)).collect();
         let low = reader.count("low", 1..=LONGEST - 1).unwrap_or(usual.range.0);
+        let kind = reader.word("kind", &known).map_or(usual.kind, str::to_owned);
         let race = Self {
-            kind: reader.word("kind", &known).map_or(usual.kind, str::to_owned),
             cpu: reader.short("cpu", WORDS).unwrap_or(usual.cpu),
             dtype: reader.parsed("dtype").unwrap_or(usual.dtype),
             place: reader.word("place", &PLACES).unwrap_or(usual.place),
             reuse: reader.count("reuse", 1..=MOST_CALLS).unwrap_or(usual.reuse),
-            range: (low, reader.count("n", 2..=LONGEST).unwrap_or(usual.range.1)),
+            range: (low, reader.count("n", 2..=longest(&kind)).unwrap_or(usually(&kind))),
+            kind,
         };
         if race.range.0 >= race.range.1 {
             reader.refuse("n", &race.range.1.to_string(), format!("a size above the smallest, {}", grouped(low)));
@@ -148,8 +164,10 @@ impl Race {
         let found = OPERATIONS.into_iter().find(|known| *known == (operation, kind.or(known.1)) && kind == known.1)?;
         let range: Range = options.take("--range")?.parse().ok()?;
         let place = options.take("--place").unwrap_or("host");
+        let kind = word(&found).to_owned();
+        (range.high <= longest(&kind)).then_some(())?;
         Some(Self {
-            kind: word(&found).into(),
+            kind,
             cpu: options.take("--cpu").map_or(usual.cpu, str::to_owned),
             dtype: options.take("--dtype").map_or(Some(usual.dtype), |text| text.parse().ok())?,
             place: PLACES.into_iter().find(|(word, _)| *word == place)?.1,

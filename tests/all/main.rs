@@ -57,6 +57,7 @@ mod page;
 mod place;
 mod play;
 mod play_labs;
+mod play_odd;
 mod predict;
 mod questions_files;
 mod questions_occupancy;

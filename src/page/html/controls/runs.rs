@@ -131,7 +131,7 @@ impl Controls<'_> {
             (self.select("dtype", "Type", race.dtype.name(), &types))
             (self.select("place", "Data are", race.place_word(), &places))
             (self.count("reuse", "Calls that share one transfer", race.reuse, (1.0, 10_000.0), 1.0))
-            (self.count("n", "Sizes n up to", race.range.1, (2.0, 4_294_967_296.0), 1.0))
+            (self.count("n", "Sizes n up to", race.range.1, (2.0, race::longest(&race.kind) as f64), 1.0))
             input type="hidden" name="low" value=(race.range.0);
         }
     }
