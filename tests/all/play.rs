@@ -135,7 +135,7 @@ fn states() -> impl Strategy<Value = State> {
                 Run::Network(Network { held: Held::Parameters(count), .. }) => *count = n * 1_000_000,
                 Run::Network(network) => network.seq = n,
                 Run::Blocks(blocks) => blocks.ms = f64::from(amount + 1) / 7.0,
-                Run::Race(race) => race.range.1 = race.range.0 + n,
+                Run::Race(race) => race.range.1 = race.range.0 + n % 60_000 + 1,
             }
             if let Some(tab) = Some(Tab::WORDS[tab].1).filter(|tab| state.run.tabs().contains(tab)) {
                 state.tab = tab;
