@@ -18,6 +18,7 @@ async function update(push) {
   wanted = { push: push || (wanted?.push ?? false), start: performance.now() };
   if (busy || !form || form.querySelector("fieldset:disabled")) return;
   busy = true;
+  document.body.dataset.busy = "";
   while (wanted) {
     const now = wanted;
     wanted = null;
@@ -32,6 +33,7 @@ async function update(push) {
     }
   }
   busy = false;
+  delete document.body.dataset.busy;
 }
 
 /** @param {string} text @param {boolean} push */

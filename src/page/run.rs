@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     gpu::{DataType, Pipe},
+    network::named,
     op::gemm::{Reuse, sides},
 };
 
@@ -276,16 +277,19 @@ impl Launch {
 impl Network {
     fn parse(reader: &mut Reader) -> Self {
         let usual = Self::default();
-        let named = reader.short("net", WORDS);
+        let name = reader.short("net", WORDS);
         let billions = reader.real("billions", 0.001..=1e6);
-        let held = match named {
+        let held = match name {
             Some(name) if name != PARAMETERS.0 => Held::Network(name),
             None if billions.is_none() => usual.held,
             _ => Held::Parameters(billions.map_or(PARAMETERS.1, |n| libm::round(n * BILLION) as u64)),
         };
         let phase = reader.word("phase", &Phase::WORDS).unwrap_or(usual.phase);
         let mut count = |key, most, usual: u64| reader.count(key, 1..=most).unwrap_or(usual);
-        let (batch, seq) = (count("batch", 65_536, usual.batch), count("seq", LONGEST, usual.seq));
+        // As long as the network takes, where the address does not say; a name that nothing has is refused with the answer.
+        let longest = if let Held::Network(name) = &held { named(name).ok().map(|net| net.longest) } else { None };
+        let longest = longest.filter(|longest| *longest > 0).unwrap_or(usual.seq);
+        let (batch, seq) = (count("batch", 65_536, usual.batch), count("seq", LONGEST, usual.seq.min(longest)));
         let dp = count("dp", 65_536, 1);
         let zero = reader.count("zero", 0..=3).unwrap_or(0);
         Self { held, phase, batch, seq, dp, zero }.used()

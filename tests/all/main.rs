@@ -8,6 +8,8 @@ mod attention;
 mod attention_accuracy;
 mod bad_input;
 mod bandwidth_curve;
+#[cfg(feature = "serve")]
+mod browser;
 mod calibrate;
 mod calibrate_command;
 mod ceilings;
@@ -68,6 +70,8 @@ mod rocprof;
 mod rowwise;
 mod rowwise_errors;
 mod rowwise_sample;
+#[cfg(feature = "serve")]
+mod running;
 mod scenarios;
 #[cfg(feature = "serve")]
 mod serve;
