@@ -74,8 +74,12 @@ impl OccupancyPanels {
         let notes: Vec<Vec<String>> =
             shown.iter().map(|p| wrap(p.note.as_deref().unwrap_or_default(), 11.0, false, width / 1.1)).collect();
         let lines = notes.iter().map(Vec::len).max().unwrap_or(0);
-        let subtitle = "Theoretical occupancy when one parameter changes and the others stay as launched";
-        let (mut canvas, body) = page::open(&self.caption, subtitle, theme, 316.0 + 15.0 * lines as f64);
+        let mut subtitle =
+            "Theoretical occupancy when one parameter changes and the others stay as launched".to_owned();
+        if let Some((_, share)) = shown.iter().find_map(|panel| panel.marked) {
+            subtitle += &format!("; the ring is your prediction, {} %", significant(share, 3));
+        }
+        let (mut canvas, body) = page::open(&self.caption, &subtitle, theme, 316.0 + 15.0 * lines as f64);
         for (index, (panel, note)) in shown.iter().zip(&notes).enumerate() {
             let left = body.x0 + 58.0 + index as f64 * (width + gap);
             let plot = Rect::new(left, body.y0 + 10.0, left + width, body.y0 + 262.0);

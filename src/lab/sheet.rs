@@ -36,21 +36,17 @@ struct File {
     predictions: BTreeMap<String, Text>,
 }
 
-/// Text, or a number that needs no quotes.
+/// What stands behind a key: text, a number that needs no quotes, or what is no answer and is judged as its text.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Text {
-    Words(String),
-    Whole(i64),
-    Number(f64),
-}
+#[serde(transparent)]
+struct Text(toml::Value);
 
 impl Text {
     fn text(self) -> String {
-        match self {
-            Self::Words(text) => text,
-            Self::Whole(number) => number.to_string(),
-            Self::Number(number) => number.to_string(),
+        match self.0 {
+            toml::Value::String(text) => text,
+            toml::Value::Float(number) => number.to_string(),
+            other => other.to_string(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     command::line,
     query::{Reader, Refusals, Writer},
     state::WORDS,
-    view::{Number, View},
+    view::{Number, View, capital},
 };
 use crate::{
     chart::{OccupancyPanels, figures::occupancy_figure},
@@ -246,7 +246,7 @@ impl Calculator {
             };
             let mark = if limiters.contains(resource) { " (limiter)" } else { "" };
             let used = self.used(resource, limits, found);
-            let name = words.say(resource.label());
+            let name = capital(&words.say(resource.label()));
             Number { name: name + mark, value: words.say(&value), formula: words.say(&used) }
         });
         let mut helps: Vec<String> = advice::joint_step(limits, r, found).iter().map(|s| s.sentence(found)).collect();

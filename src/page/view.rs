@@ -235,7 +235,7 @@ fn sentence(time: Seconds) -> String {
     format!("It takes {time}")
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

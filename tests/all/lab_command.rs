@@ -121,6 +121,25 @@ fn a_lab_of_ones_own_and_seeds_of_any_name() {
     assert_eq!(run(&place, &["check", "ridge", "--answer", "359"]).0, Some(1));
 }
 
+#[test]
+fn a_negative_answer_is_no_option() {
+    Place::new().refused(&["lab", "check", "2", "--answer", "-2 ms"], &["`-2 ms` is not a time: it is negative"]);
+}
+
+#[test]
+fn every_line_fits_a_terminal() {
+    let place = Place::new();
+    for lab in LABS.iter() {
+        let exercise = lab.exercise(&CATALOG, None).unwrap();
+        let (name, right) = (lab.number.to_string(), exercise.predict.unit.print(exercise.predict.answer));
+        let (code, said) = run(&place, &["check", &name, "--answer", &right]);
+        assert_eq!(code, Some(0), "{said}");
+        // Commands are to be copied as they are.
+        let long = said.lines().find(|line| line.chars().count() > 80 && !line.contains("wavecast "));
+        assert_eq!(long, None, "lab {name}");
+    }
+}
+
 /// A sheet with the right answers of a seed to the labs that `which` picks, a wrong one to lab 2 if it is not among them.
 fn sheet(student: &str, which: impl Fn(u32) -> bool) -> String {
     let mut file = format!("student = \"{student}\"\nseed = \"{student}\"\n[answers]\n");
@@ -160,6 +179,11 @@ fn a_file_of_answers_becomes_results() {
     assert!(of(1, "message").as_str().unwrap().contains("unknown unit `rows`"));
     assert_eq!((of(2, "prediction_status"), &bob["score"], &bob["status"]), ("pass".into(), &1.into(), &"fail".into()));
 
+    // A value that is no answer is judged alone.
+    place.file("fay.toml", "student = \"fay\"\n[answers]\n1 = [1]\n2 = true\n3 = {x = 1}\n");
+    let (code, said) = run(&place, &["check", "--file", "fay.toml", "--labs", "1,2,3"]);
+    assert!(code == Some(0) && said.matches("  error ").count() == 3 && said.contains("'[1]'"), "{said}");
+
     // What is no sheet is a result as well.
     for (file, says) in [
         ("student = ", "line 1"),
@@ -170,6 +194,7 @@ fn a_file_of_answers_becomes_results() {
     ] {
         place.file("eve.toml", file);
         assert_eq!(run(&place, &["check", "--file", "eve.toml", "--json", "e.json"]).0, Some(0), "{file}");
+        assert_eq!(run(&place, &["check", "--file", "eve.toml"]).0, Some(1), "{file}");
         let eve = results("e.json");
         assert!(eve["status"] == "error" && eve["message"].as_str().unwrap().contains(says), "{eve}");
     }
@@ -204,4 +229,12 @@ fn a_folder_becomes_a_table() {
     assert_eq!((code, rows.len()), (Some(1), 5));
     assert!(rows[3][0] == "carl.toml" && rows[3].last().unwrap().contains("answers"), "{:?}", rows[3]);
     assert!(rows[4].last().unwrap().contains("UTF-8"), "{:?}", rows[4]);
+    // What is no file does not hold the others up.
+    std::fs::create_dir(folder.join("erin.toml")).unwrap();
+    #[cfg(unix)]
+    assert!(std::process::Command::new("mkfifo").arg(folder.join("finn.toml")).status().unwrap().success());
+    let (code, csv) = run(&place, &["check", "--folder", "class"]);
+    let rows = table(&csv);
+    assert_eq!((code, rows.len()), (Some(1), if cfg!(unix) { 7 } else { 6 }));
+    assert!(rows[5..].iter().all(|row| row.last().unwrap().contains("no regular file")), "{csv}");
 }

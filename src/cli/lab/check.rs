@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(value_name = "LAB|FILE.toml", required_unless_present_any = ["file", "folder"], conflicts_with_all = ["file", "folder"])]
     lab: Option<String>,
     /// The answer with its unit, such as "37.5 %" or "2 ms"
-    #[arg(long, value_name = "VALUE", required_unless_present_any = ["hint", "file", "folder"], conflicts_with_all = ["file", "folder"])]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, required_unless_present_any = ["hint", "file", "folder"], conflicts_with_all = ["file", "folder"])]
     answer: Option<String>,
     /// A hint instead: 1 names the quantity, 2 the formula, 3 its numbers
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["answer", "file", "folder"])]

@@ -83,7 +83,7 @@ pub fn judged(exercise: &Exercise, part: Part, verdict: &Verdict) -> String {
         (Verdict::Right, Part::Predict) => {
             let mut text = format!("Right: {}\n\n{}", question.unit.print(question.answer), explanation(exercise));
             text += &format!("\nSee it:\n{}", observations(exercise));
-            text += &format!("\nNow with other numbers. {}", asked(&exercise.transfer));
+            text += &format!("\nNow with other numbers.\n{}", asked(&exercise.transfer));
             text + &format!("Then:   {} --answer \"...\"\n", next(exercise, " --transfer"))
         }
         (Verdict::Right, Part::Transfer) => {

@@ -45,7 +45,8 @@ impl Course {
     }
 }
 
-/// Grades one file. What is wrong inside it is a result, not an error of the program.
+/// Grades one file. What is wrong inside it is a result, not an error of the program: with `json` the results say so, as those of
+/// Exercism's test runners do; without, the exit code does.
 pub fn file(path: &Path, json: Option<&Path>, counted: &[String], numbers: &Numbers) -> Result<u8> {
     let course = Course::new(counted, numbers)?;
     let text = world::read_text(path)?;
@@ -54,14 +55,21 @@ pub fn file(path: &Path, json: Option<&Path>, counted: &[String], numbers: &Numb
         let value = graded.as_ref().map_or_else(|error| Graded::error_json(&error.to_string()), Graded::json);
         world::write(target, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
     }
+    let code = if graded.is_ok() || json.is_some() { EXIT_OK } else { EXIT_CHECK };
     world::emit(None, &graded.map_or_else(|error| forms::unread(&error), |graded| forms::graded(&graded)))?;
-    Ok(EXIT_OK)
+    Ok(code)
 }
 
 /// A cell that no spreadsheet takes for a formula: students write their names, and teachers open the table.
 fn inert(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     clean(&if formula { format!("'{cell}") } else { cell.to_owned() })
+}
+
+/// Nobody may write into a pipe that a folder happens to hold.
+fn regular(path: &Path) -> Result<()> {
+    let what = std::fs::metadata(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    if what.is_file() { Ok(()) } else { bail!("`{}` is no regular file", path.display()) }
 }
 
 /// Grades all files of a folder.
@@ -86,7 +94,8 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
     let mut errors = 0;
     for path in &paths {
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let graded = world::read_text(path)
+        let graded = regular(path)
+            .and_then(|()| world::read_text(path))
             .and_then(|text| Ok(course.grade(&file, &text)?))
             .map_err(|error| format!("{error:#}"));
         let mut row = vec![file];
