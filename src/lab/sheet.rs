@@ -11,6 +11,9 @@ use crate::gpu::{Catalog, toml_message};
 /// Version of the results: Exercism's interface of test runners, version 2.
 const VERSION: u32 = 2;
 
+/// Characters of an answer that results show.
+const SHOWN: usize = 100;
+
 /// Answers of a student.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
@@ -82,7 +85,7 @@ pub struct Mark {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// The transfer answer as given.
+    /// The transfer answer as given, its beginning where it is long.
     pub answer: Option<String>,
     /// How it was judged.
     pub status: Status,
@@ -167,14 +170,22 @@ impl Sheet {
                 number: lab.number,
                 id: lab.id.clone(),
                 title: lab.title.clone(),
-                answer: answer.map(str::to_owned),
+                answer: answer.map(short),
                 status,
                 message,
-                prediction: prediction.map(|text| (text.to_owned(), judge(exercise.question(Part::Predict), text).0)),
+                prediction: prediction.map(|text| (short(text), judge(exercise.question(Part::Predict), text).0)),
             });
         }
         marks.sort_by_key(|mark| mark.number);
         Ok(Graded { student: self.student.clone(), seed: self.seed.clone(), marks })
+    }
+}
+
+/// An answer as results show it: its beginning where it is too long to be one.
+fn short(answer: &str) -> String {
+    match answer.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &answer[..end]),
+        None => answer.to_owned(),
     }
 }
 

@@ -44,11 +44,14 @@ impl From<String> for Unit {
     }
 }
 
+/// Most characters of an answer.
+const LONGEST: usize = 60;
+
 /// An answer that is no number in the unit asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer `{answer}` cannot be read: {problem}")]
 pub struct AnswerError {
-    /// As given.
+    /// As given, its beginning where it is long.
     pub answer: String,
     /// What is wrong and what would be right.
     pub problem: String,
@@ -65,6 +68,10 @@ impl Unit {
     pub fn read(&self, answer: &str) -> Result<f64, AnswerError> {
         let fail = |problem: String| AnswerError { answer: answer.to_owned(), problem };
         let text = answer.trim();
+        if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+            let problem = format!("it has more than {LONGEST} characters{}", self.like());
+            return Err(AnswerError { answer: format!("{}...", &text[..end]), problem });
+        }
         if text.contains(',') {
             return Err(fail("a comma is read in two ways; write 1234 or 1.234".into()));
         }
@@ -99,7 +106,7 @@ impl Unit {
         // The e of "elements" is no exponent.
         let (digits, unit) = text.split_at(text[..end].trim_end_matches(['e', 'E']).len());
         let unit = unit.trim();
-        let like = || format!("; write {} like {}", self.what(), self.example());
+        let like = || self.like();
         let Ok(value) = digits.parse::<f64>() else {
             let problem = if digits.is_empty() { "it does not start with a number" } else { "it is no number" };
             return Err(format!("{problem}{}", like()));
@@ -112,6 +119,11 @@ impl Unit {
             v if v < 0.0 => Err(format!("it is negative{}", like())),
             v => Ok(v),
         }
+    }
+
+    /// How it is written, behind what is wrong.
+    fn like(&self) -> String {
+        format!("; write {} like {}", self.what(), self.example())
     }
 
     /// What is wanted, in words.

@@ -1,8 +1,9 @@
 //! Files of answers: one as results, a folder of them as a table.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
 
 use super::{Numbers, Paths, forms, named};
 use crate::{
@@ -92,12 +93,15 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
     header.push("error".into());
     writer.write_record(&header)?;
     let mut errors = 0;
-    for path in &paths {
+    let grade = |path: &PathBuf| {
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let graded = regular(path)
             .and_then(|()| world::read_text(path))
             .and_then(|text| Ok(course.grade(&file, &text)?))
             .map_err(|error| format!("{error:#}"));
+        (file, graded)
+    };
+    for (file, graded) in paths.par_iter().map(grade).collect::<Vec<_>>() {
         let mut row = vec![file];
         match graded {
             Ok(graded) => {
