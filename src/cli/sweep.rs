@@ -7,6 +7,7 @@ mod merge;
 mod parts;
 mod run;
 mod span;
+mod sums;
 
 use std::path::PathBuf;
 

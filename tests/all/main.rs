@@ -85,6 +85,7 @@ mod sweep;
 mod sweep_axes;
 mod sweep_charts;
 mod sweep_finding;
+mod sweep_parts;
 mod tables;
 mod time_laws;
 mod trace_damage;

@@ -42,10 +42,13 @@ const SHOWN: usize = 20;
 impl Questions {
     /// The answer; absent where nothing of this kind is asked.
     pub fn answer(&self, space: &Swept, output: &OutputArgs) -> Result<Option<u8>> {
-        let text = match (&self.first, &self.along, self.sensitivity) {
-            (Some(first), Some(along), _) => self.crossing(space, first, along, output.format)?,
-            (_, _, true) => self.influences(space, output.format)?,
-            _ => return Ok(None),
+        if self.first.is_none() && !self.sensitivity {
+            return Ok(None);
+        }
+        let format = form(output)?;
+        let text = match (&self.first, &self.along) {
+            (Some(first), Some(along)) => self.crossing(space, first, along, format)?,
+            _ => self.influences(space, format)?,
         };
         output.emit(&text)?;
         Ok(Some(EXIT_OK))
@@ -115,6 +118,20 @@ impl Questions {
                 Ok(text)
             }
         }
+    }
+}
+
+/// The form of an answer: that of the name of its file, unless --format says more.
+fn form(output: &OutputArgs) -> Result<Format> {
+    let ending = output.output.as_ref().and_then(|path| path.extension()?.to_str());
+    match (ending, output.format) {
+        (Some("parquet"), _) => {
+            let name = output.output.as_ref().map_or(String::new(), |path| path.display().to_string());
+            bail!("--output `{name}`: the answer to a question is .csv, .json or text; rows of points are .parquet")
+        }
+        (Some("csv"), Format::Text) => Ok(Format::Csv),
+        (Some("json"), Format::Text) => Ok(Format::Json),
+        (_, format) => Ok(format),
     }
 }
 

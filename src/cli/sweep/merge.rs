@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
-use super::parts::{Encoder, Form, Manifest};
+use super::{
+    parts::{Encoder, Form, Manifest},
+    sums::Sums,
+};
 use crate::{
     cli::{EXIT_OK, world},
     sweep::{Cell, Column},
@@ -96,12 +99,33 @@ fn checked(folders: &[PathBuf]) -> Result<Vec<Held>> {
         if let Some((name, _)) = manifest.parts().find(|(name, _)| !folder.join(name).is_file()) {
             bail!("`{}`: its part {name} is missing: finish it with `sweep --resume`", path.display());
         }
+        let sums = Sums::read(path)?;
+        for (name, _) in manifest.parts() {
+            let part = folder.join(name);
+            if !sums.holds(&part)? {
+                let cure = "run its sweep again with --resume, which writes it anew";
+                bail!("`{}` is not as it was written: {cure}: {}", part.display(), manifest.command);
+            }
+        }
     }
     Ok(held)
 }
 
+/// Refuses to write over what is read: the result takes the place of its file, whatever its form.
+fn apart(output: &Path, held: &[Held]) -> Result<()> {
+    let Ok(target) = fs::canonicalize(output) else { return Ok(()) };
+    let same = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == target);
+    for Held { folder, manifest, path } in held {
+        if same(path) || manifest.parts().any(|(name, _)| same(&folder.join(name))) {
+            bail!("--output `{}` is a part of what is merged: name another file", output.display());
+        }
+    }
+    Ok(())
+}
+
 pub fn merge(args: MergeArgs) -> Result<u8> {
     let held = checked(&args.folders)?;
+    apart(&args.output, &held)?;
     let first = &held[0].manifest;
     let to = Form::of(&args.output)?;
     if to == Form::Parquet && first.form == Form::Csv {

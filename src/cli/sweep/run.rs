@@ -7,16 +7,17 @@ use std::{
 };
 
 use anyhow::{Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::{
     Args, Swept, found, is_slow,
     parts::{self, Encoder, Form, Manifest, Piece},
+    sums::Sums,
 };
 use crate::{
     cli::{EXIT_CHECK, EXIT_OK, args::Format, world},
     sweep::{Batch, Column, Found, Search, Shard, Sweeper},
-    units::grouped,
+    units::{counted, grouped},
 };
 
 /// A sweep at work.
@@ -61,6 +62,9 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let rows = shard.rows(plan.rows());
     let quiet = args.output.quiet;
+    if args.out.is_some() && args.output.format == Format::Csv {
+        bail!("--format csv is the form of standard output; --parts csv is that of the files of --out");
+    }
     let mut builder = rayon::ThreadPoolBuilder::new();
     if let Some(jobs) = args.jobs {
         builder = builder.num_threads(jobs as usize);
@@ -74,10 +78,11 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
         first: None,
     };
     let whole = Manifest::new(space, columns, Shard::WHOLE, rows.end, Form::Csv);
+    let mut unseen = 0;
     match (&args.out, &args.output.output) {
         (Some(folder), _) => {
             let manifest = Manifest::new(space, columns, shard, args.part_rows, args.parts);
-            folder_of_parts(&mut work, folder, &manifest, columns, args)?;
+            unseen = folder_of_parts(&mut work, folder, &manifest, columns, args)?;
         }
         (None, Some(path)) if path != Path::new("-") => {
             let encoder = Encoder::new(Form::of(path)?, columns, inputs, &whole.about())?;
@@ -103,7 +108,7 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
         // The rows were the answer.
         Format::Csv if written.is_none() => {
             if found.errors > 0 {
-                let (rows, errors) = (world::counted(found.rows, "row"), grouped(found.errors));
+                let (rows, errors) = (counted(found.rows, "row"), grouped(found.errors));
                 world::note(quiet, &format!("note: {errors} of {rows} cannot run; their reasons are in `error`"));
             }
             if args.wanted.searches() {
@@ -112,8 +117,15 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
         }
         Format::Json => print(&report.json())?,
         _ => {
+            let earlier = match unseen {
+                0 => String::new(),
+                rows => format!("; {} of an earlier run, which the lines above leave out", grouped(rows)),
+            };
             let place = written.map_or(String::new(), |path| {
-                format!("\n{} in `{}`\n", world::counted(found.rows, "row"), path.display())
+                let rows = counted(found.rows + unseen, "row");
+                "\n".to_owned()
+                    + &textwrap::fill(&format!("{rows} in `{}`{earlier}", path.display()), world::width())
+                    + "\n"
             });
             print(&(report.text(world::width()) + &place))?;
         }
@@ -126,29 +138,47 @@ fn print(text: &str) -> Result<()> {
     Ok(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())?)
 }
 
-fn folder_of_parts(work: &mut Work, folder: &Path, manifest: &Manifest, columns: &[Column], args: &Args) -> Result<()> {
+/// Writes the parts of a folder that are not there yet; how many rows of an earlier run were left as they are, unseen.
+fn folder_of_parts(
+    work: &mut Work,
+    folder: &Path,
+    manifest: &Manifest,
+    columns: &[Column],
+    args: &Args,
+) -> Result<u64> {
     let done = parts::prepare(folder, manifest, args.resume)?;
+    let mut sums = Sums::read(&folder.join(manifest.name()))?;
     let encoder = Encoder::new(args.parts, columns, manifest.inputs, &manifest.about())?;
-    let mut kept = 0;
+    let (mut kept, mut damaged, mut unseen) = (0, 0, 0);
     for (name, rows) in manifest.parts() {
         let path = folder.join(&name);
         if done.contains(&name) {
-            kept += 1;
-            // What is there is not evaluated again, unless something is looked for in all of it.
-            if !args.wanted.searches() {
-                work.bar.inc(rows.end - rows.start);
+            if sums.holds(&path)? {
+                kept += 1;
+                // What is there is not evaluated again, unless something is looked for in all of it.
+                if args.wanted.searches() {
+                    work.rows(rows, None, &mut |_| Ok(()))?;
+                } else {
+                    unseen += rows.end - rows.start;
+                    work.bar.inc(rows.end - rows.start);
+                }
                 continue;
             }
-            work.rows(rows, None, &mut |_| Ok(()))?;
-            continue;
+            damaged += 1;
         }
         world::write_part(&path, |file| encoder.write(file, |to| work.rows(rows, Some(&encoder), to)))?;
+        sums.add(&path)?;
     }
+    sums.finish()?;
+    let quiet = args.output.quiet;
     if kept > 0 {
-        let parts = world::counted(kept, "part");
-        world::note(args.output.quiet, &format!("note: {parts} of an earlier run kept as they are"));
+        world::note(quiet, &format!("note: {} of an earlier run kept as they are", counted(kept, "part")));
     }
-    Ok(())
+    if damaged > 0 {
+        let parts = counted(damaged, "part");
+        world::note(quiet, &format!("note: {parts} of an earlier run not as they were written, and written anew"));
+    }
+    Ok(unseen)
 }
 
 /// Rate and remaining time on standard error, where a person watches.
@@ -157,9 +187,13 @@ fn progress(rows: u64, quiet: bool, slow: bool) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(rows);
-    let form = "{bar:30} {human_pos} of {human_len} points, {per_sec}, {eta} left";
+    let form = "{bar:30} {human_pos} of {human_len} points, {rate}, {eta} left";
     if let Ok(style) = ProgressStyle::with_template(form) {
-        bar.set_style(style);
+        let rate = |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+            // A bar that cannot be drawn is no error of the sweep.
+            let _ = write!(to, "{}/s", grouped(state.per_sec() as u64));
+        };
+        bar.set_style(style.with_key("rate", rate));
     }
     bar
 }
