@@ -32,16 +32,16 @@ pub use merge::{MergeArgs, merge};
 #[derive(ClapArgs, Clone)]
 pub struct Space {
     /// Sweep file (TOML, see docs/sweep.md) or the name of a built-in one; without it --op and --axis say what is swept
-    #[arg(value_name = "FILE", required_unless_present = "op")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["op", "kernel", "simulation"])]
     file: Option<PathBuf>,
     /// An operation of `predict` (gemm, attention, softmax ...), kernel or simulate
     #[arg(long, value_name = "OP", conflicts_with = "file")]
     op: Option<String>,
-    /// The kernel of a scenario, for --op kernel; the first one, or that named after a #
-    #[arg(long, value_name = "SCENARIO[#NAME]", requires = "op")]
+    /// The kernel of a scenario, with or without --op kernel; the first one, or that named after a #
+    #[arg(long, value_name = "SCENARIO[#NAME]", conflicts_with = "file")]
     kernel: Option<String>,
-    /// The launches of a simulation file or built-in simulation, for --op simulate
-    #[arg(long, value_name = "FILE", requires = "op", conflicts_with = "kernel")]
+    /// The launches of a simulation file or built-in simulation, with or without --op simulate
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "kernel"])]
     simulation: Option<String>,
     /// Values of a key: a,b,c, LOW:HIGH, LOW:HIGH:STEP, LOW:HIGH:x2 (powers), LOW:HIGH:/9 (so many); the first axis varies slowest
     #[arg(long, value_name = "KEY=VALUES", value_parser = pair)]
@@ -129,6 +129,11 @@ impl Space {
             None => Prices::embedded(),
             Some(path) => Prices::read(&world::read(path)?).with_context(|| format!("`{}`", path.display()))?,
         };
+        if let Some((key, _)) =
+            self.fix.iter().enumerate().find(|(i, f)| self.fix[..*i].iter().any(|g| g.0 == f.0)).map(|(_, f)| f)
+        {
+            bail!("--fix {key} stands twice: one value stays, several are an --axis {key}=A,B");
+        }
         let mut options = Options {
             fixed: self.fix.clone(),
             axes: self.axis.clone(),
@@ -178,7 +183,8 @@ impl Space {
             };
             return Ok(Plan::parse(&name, &text, options)?);
         }
-        let op = self.op.as_deref().unwrap_or_default();
+        let implied = if self.kernel.is_some() { "kernel" } else { "simulate" };
+        let op = self.op.as_deref().unwrap_or(implied);
         Ok(Plan::of(op, (self.kernel_table()?, self.launch_tables()?), options)?)
     }
 
@@ -226,17 +232,25 @@ fn gpu_names(plan: &Plan) -> Vec<String> {
     fixed.chain(axes.flat_map(|(_, a)| (0..a.values.len()).map(|i| a.values.text(i)))).collect()
 }
 
-/// Refuses a sweep whose first point shows that no point has what it needs.
+/// Refuses a sweep whose first point shows that no point has what it needs, that of each operation in any order.
 fn check(plan: &Plan, catalog: &Catalog, prices: &Prices) -> Result<()> {
     let mut evaluator = Evaluator::new(plan, catalog, prices);
-    let at = vec![0; plan.groups.len()];
-    match evaluator.answer(&at) {
-        Err(error) if error.contains("is empty; ") => {
-            bail!("{error}: give it by --fix or --axis, or in the file")
+    let mut at = vec![0; plan.groups.len()];
+    let operations = plan.axes().find(|(_, axis)| axis.key == "op").map(|(group, axis)| (group, axis.values.len()));
+    let (group, count) = operations.unwrap_or((0, 1));
+    for operation in 0..count {
+        if operations.is_some() {
+            at[group] = operation;
         }
-        Err(error) if error.contains("has no field") || error.contains("unknown field") => bail!("{error}"),
-        _ => Ok(()),
+        match evaluator.answer(&at) {
+            Err(error) if error.contains("is empty; ") => {
+                bail!("{error}: give it by --fix or --axis, or in the file")
+            }
+            Err(error) if error.contains("has no field") || error.contains("unknown field") => bail!("{error}"),
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 pub fn run(args: Args) -> Result<u8> {

@@ -313,7 +313,7 @@ impl Crossing {
             (None, false) => format!("`{condition}` holds nowhere from {along} = {first} to {last}{of}.{more}"),
             (Some(value), false) => format!("`{condition}` holds from {along} = {value} on{of}.{more}"),
             (Some(value), true) => {
-                format!("`{condition}` holds up to {along} = {value}{of}, and no longer from there on.{more}")
+                format!("`{condition}` holds below {along} = {value}{of}, and no longer from there on.{more}")
             }
         }
     }

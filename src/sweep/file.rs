@@ -289,8 +289,9 @@ impl Builder {
         let (axes, zipped) = (options.axes.iter(), options.zipped.iter());
         let all: Vec<_> = axes.map(|a| (a, None)).chain(zipped.map(|a| (a, Some("--zip")))).collect();
         for (index, ((key, text), zip)) in all.iter().enumerate() {
-            let counts = self.subject.place(key)?.counts();
-            let values = Values::parse(text, counts).map_err(|error| SweepError::Values { key: key.clone(), error })?;
+            let place = self.subject.place(key)?;
+            let parsed = if place.is_worded() { Values::words(text) } else { Values::parse(text, place.counts()) };
+            let values = parsed.map_err(|error| SweepError::Values { key: key.clone(), error })?;
             let again = all[..index].iter().any(|((other, _), _)| other == key) || is_given(key);
             match self.axes.iter_mut().find(|(axis, _)| axis.key == *key) {
                 Some((axis, own)) if !again => {

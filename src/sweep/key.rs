@@ -53,11 +53,14 @@ pub struct KeyError {
     pub near: String,
 }
 
+/// The note whose value `2:4` is a word, and the word for its absence.
+pub(super) const SPARSITY: &str = "sparsity";
+pub(super) const DENSE: &str = "dense";
 /// Keys of the notes with values, as `predict` reads them.
 const NOTES: [&str; 15] = [
     "tile",
     "splits",
-    "sparsity",
+    SPARSITY,
     "weight_copies",
     "data",
     "library",
@@ -184,6 +187,11 @@ impl Place {
             Self::Figure(key) => key == "sm.count",
             _ => false,
         }
+    }
+
+    /// Whether a value is a word even where it looks like a range, as `2:4` does.
+    pub fn is_worded(&self) -> bool {
+        *self == Self::Note(SPARSITY)
     }
 
     /// Whether the value belongs to the GPU, so that points that share it share what is made of it.

@@ -178,7 +178,7 @@ impl Values {
         let is_range =
             !text.contains(',') && matches!(parts.len(), 2 | 3) && parts[..2].iter().all(|p| split(p).is_some());
         if !is_range {
-            return Self::list(text.split(',').map(|part| part.trim().to_owned()).collect());
+            return Self::words(text);
         }
         let spacing = match parts.get(2) {
             None => Spacing::Step(format!("1 {}", split(parts[0]).map_or("", |(_, unit)| unit))),
@@ -195,6 +195,14 @@ impl Values {
             },
         };
         Self::range(&Range { from: parts[0].into(), to: parts[1].into(), spacing }, counts)
+    }
+
+    /// A list of words `a,b,c`, none of which is a range.
+    ///
+    /// # Errors
+    /// As of `list`.
+    pub fn words(text: &str) -> Result<Self, ValuesError> {
+        Self::list(text.split(',').map(|part| part.trim().to_owned()).collect())
     }
 
     /// How many.

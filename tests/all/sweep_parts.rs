@@ -1,4 +1,4 @@
-//! Parts of a sweep that were damaged, kept or in the way; the forms of files by their names.
+//! Parts of a sweep that were damaged, kept or in the way; forms of files by their names; words and what is said of them.
 
 use std::fs;
 
@@ -84,4 +84,53 @@ fn the_name_of_a_file_decides_its_form() {
     assert!(place.read("s.txt").starts_with(b"gemm at "));
     place.refused(&of(&["--sensitivity", "--output", "s.parquet"]), &["s.parquet", ".csv, .json or text"]);
     place.refused(&of(&["--out", "parts", "--format", "csv"]), &["--format csv", "--parts csv"]);
+}
+
+#[test]
+fn words_are_no_ranges_and_sweeps_say_what_they_mean() {
+    let place = Place::new();
+    let of = |more: &[&'static str]| {
+        [&SWEEP[..3], &["--gpu", "h100-sxm5-80gb", "--fix", "n=4096", "--fix", "k=4096"], more].concat()
+    };
+    // 2:4 is a word, and its absence has one.
+    let csv =
+        place.out(&of(&["--fix", "m=64", "--fix", "dtype=bf16", "--axis", "sparsity=dense,2:4", "--format", "csv"]));
+    let times: Vec<f64> = csv.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
+    assert!(times.len() == 2 && times[1] < 0.9 * times[0], "{csv}");
+    let one = place.out(&of(&["--fix", "m=64", "--fix", "dtype=bf16", "--axis", "sparsity=2:4", "--format", "csv"]));
+    assert_eq!((one.lines().count(), one.contains(",2:4,")), (2, true), "{one}");
+    // A condition that stops to hold names the first value at which it does not.
+    let asked =
+        of(&["--fix", "dtype=bf16", "--axis", "m=64,128,256,4096", "--first", "bound = memory", "--along", "m"]);
+    let said = place.out(&asked);
+    let csv = place.out(&of(&["--fix", "dtype=bf16", "--axis", "m=64,128,256,4096", "--format", "csv"]));
+    let first =
+        csv.lines().skip(1).find(|line| !line.contains(",memory,")).unwrap().split(',').nth(1).unwrap().to_owned();
+    assert!(said.contains(&format!("holds below m = {first}, and no longer from there on")), "{said}");
+    // Whatever stands first, an operation without what it needs is refused.
+    for order in ["op=gemm,softmax", "op=softmax,gemm"] {
+        let words = [
+            "sweep",
+            "--op",
+            "gemm",
+            "--axis",
+            order,
+            "--gpu",
+            "l40s",
+            "--fix",
+            "dtype=bf16",
+            "--fix",
+            "n=64",
+            "--fix",
+            "m=64",
+        ];
+        place.refused(&words, &["is empty", "needs it", "--fix or --axis"]);
+    }
+    place.refused(&of(&["--fix", "n=64"]), &["--fix n stands twice", "--axis n=A,B"]);
+    // A kernel needs no --op. What a file says does not reach the terminal as it is.
+    let said = place.out(&["sweep", "--kernel", "s.toml#copy", "--axis", "grid=100,200", "--gpu", "l40s"]);
+    assert!(said.starts_with("kernel: 2 points\n"), "{said}");
+    place.file("t.toml", "schema = 1\ntitle = \"a\\u001b[31mb\"\nop = \"gemm\"\n[fixed]\nm = 64\nn = 64\nk = 64\ndtype = \"bf16\"\ngpu = \"l40s\"\n");
+    let said = place.out(&["sweep", "t.toml"]);
+    assert!(said.starts_with("a [31mb\n") && !said.contains('\u{1b}'), "{said:?}");
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Swept, span::headline};
 use crate::{
     cli::table::{Cell as Drawn, Table},
+    report::clean,
     sweep::{Batch, Cell, Column, Found, Kept, Objective, Search, csv},
     units::{counted, grouped, significant},
 };
@@ -144,8 +145,9 @@ impl Report<'_> {
             say(self.bounds());
         }
         if found.errors > 0 {
-            let reason = found.first_error.as_deref().unwrap_or_default();
-            say(format!("{} of {} cannot run: {reason}", grouped(found.errors), counted(found.rows, "point")));
+            let reason = clean(found.first_error.as_deref().unwrap_or_default());
+            let first = if found.errors > 1 { "; the first" } else { "" };
+            say(format!("{} of {} cannot run{first}: {reason}", grouped(found.errors), counted(found.rows, "point")));
         }
         if let Some((fastest, slowest)) = found.span {
             let times = if fastest > 0.0 { significant(slowest / fastest, 3) } else { "inf".into() };

@@ -8,6 +8,7 @@ use crate::{
         table::{Cell, Table},
         world,
     },
+    report::clean,
     sweep::{Axis, Plan, Shard},
     units::{counted, grouped},
 };
@@ -68,7 +69,7 @@ pub fn dry(plan: &Plan, command: &str, shard: Shard, format: Format) -> String {
 pub fn headline(plan: &Plan) -> String {
     let mut text = String::new();
     if !plan.title.is_empty() {
-        text += &format!("{}\n", plan.title);
+        text += &format!("{}\n", clean(&plan.title));
     }
     let sample = match plan.sample {
         None => String::new(),
@@ -77,7 +78,7 @@ pub fn headline(plan: &Plan) -> String {
     text += &format!("{}: {}{sample}\n", plan.op, counted(plan.points(), "point"));
     let fixed = fixed(plan);
     if !fixed.is_empty() {
-        let line = format!("fixed: {fixed}");
+        let line = clean(&format!("fixed: {fixed}"));
         text += &(textwrap::fill(&line, world::width()) + "\n");
     }
     text

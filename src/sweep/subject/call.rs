@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write, sync::LazyLock};
 
 use super::super::{
     evaluate::{Device, Model, Outcome},
-    key::Place,
+    key::{DENSE, Place, SPARSITY},
 };
 use crate::op::{
     answer::Answer,
@@ -46,6 +46,7 @@ impl Model for Calls {
         };
         match place {
             Place::Column(index) => return replace(&mut self.cells[*index]),
+            Place::Note(SPARSITY) if value == DENSE => self.notes.entry(SPARSITY).or_default().clear(),
             Place::Note(key) => replace(self.notes.entry(key).or_default()),
             Place::Word(key) => {
                 self.words.insert(key, !["0", "false", "no", ""].contains(&value));
