@@ -238,16 +238,28 @@ fn check(plan: &Plan, catalog: &Catalog, prices: &Prices) -> Result<()> {
     let mut at = vec![0; plan.groups.len()];
     let operations = plan.axes().find(|(_, axis)| axis.key == "op").map(|(group, axis)| (group, axis.values.len()));
     let (group, count) = operations.unwrap_or((0, 1));
-    for operation in 0..count {
+    let mut point = |operation: u64| {
         if operations.is_some() {
             at[group] = operation;
         }
-        match evaluator.answer(&at) {
+        at.clone()
+    };
+    let points: Vec<Vec<u64>> = (0..count).map(&mut point).collect();
+    for at in &points {
+        match evaluator.answer(at) {
             Err(error) if error.contains("is empty; ") => {
                 bail!("{error}: give it by --fix or --axis, or in the file")
             }
             Err(error) if error.contains("has no field") || error.contains("unknown field") => bail!("{error}"),
             _ => {}
+        }
+    }
+    let fixed = plan.fixed.iter().map(|fixed| (&fixed.key, &fixed.place));
+    let keys = fixed.chain(plan.axes().map(|(_, axis)| (&axis.key, &axis.place)));
+    for (key, place) in keys.filter(|(_, place)| place.is_of_an_operation()) {
+        let read: Vec<bool> = points.iter().filter_map(|at| evaluator.reads(at, place)).collect();
+        if read.len() == points.len() && !read.contains(&true) {
+            bail!("`{key}` is a key of other operations and changes nothing of {}: leave it out", plan.op);
         }
     }
     Ok(())

@@ -251,6 +251,20 @@ impl<'a> Evaluator<'a> {
         self.subject.answer(device)
     }
 
+    /// Whether the operation at the given places reads what a key of its row sets; absent where the point has no answer by itself. A value
+    /// that no operation takes is noticed by the one that reads it.
+    pub fn reads(&mut self, at: &[u64], place: &Place) -> Option<bool> {
+        self.answer(at).ok()?;
+        self.subject.set(place, "?");
+        let read = self.answer(at).is_err();
+        // Everything is set anew for the next point.
+        self.before.fill(u64::MAX);
+        for fixed in &self.plan.fixed {
+            self.subject.set(&fixed.place, &fixed.value);
+        }
+        Some(read)
+    }
+
     /// The id of the GPU at the given places; absent where there is none.
     pub(super) fn gpu_id(&self, at: &[u64]) -> Option<String> {
         self.device(at).ok().map(|device| device.gpu.id)

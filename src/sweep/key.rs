@@ -194,6 +194,15 @@ impl Place {
         *self == Self::Note(SPARSITY)
     }
 
+    /// Whether some operations read it and others do not.
+    pub fn is_of_an_operation(&self) -> bool {
+        match self {
+            Self::Column(place) => !["op", "source", "timing"].contains(&COLUMNS[*place]),
+            Self::Conv(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether the value belongs to the GPU, so that points that share it share what is made of it.
     pub fn of_device(&self) -> bool {
         matches!(self, Self::Gpu | Self::Mig | Self::Figure(_))

@@ -127,6 +127,11 @@ fn words_are_no_ranges_and_sweeps_say_what_they_mean() {
         place.refused(&words, &["is empty", "needs it", "--fix or --axis"]);
     }
     place.refused(&of(&["--fix", "n=64"]), &["--fix n stands twice", "--axis n=A,B"]);
+    // A key of another operation would change nothing, unless one of several reads it.
+    for odd in ["head_dim=64", "conv.C=3", "rows=5"] {
+        let words = of(&["--fix", "dtype=bf16", "--axis", "m=64,128", "--fix", odd]);
+        place.refused(&words, &[odd.split('=').next().unwrap(), "changes nothing of gemm: leave it out"]);
+    }
     // A kernel needs no --op. What a file says does not reach the terminal as it is.
     let said = place.out(&["sweep", "--kernel", "s.toml#copy", "--axis", "grid=100,200", "--gpu", "l40s"]);
     assert!(said.starts_with("kernel: 2 points\n"), "{said}");
