@@ -35,6 +35,8 @@ pub struct Race {
     pub over: String,
     /// The curves, by rising size.
     pub samples: Vec<RaceSample>,
+    /// Another comparison's curves, in grey, at sizes within those of the samples.
+    pub pinned: Vec<RaceSample>,
     /// The size from which the GPU wins; marked where there is one.
     pub crossing: Option<u64>,
     /// Other sizes at which the winner changes; they have hollow marks.
@@ -87,13 +89,13 @@ impl Race {
             "transfer_us",
             "crossing",
         ]);
-        for s in &self.samples {
+        let shown = self.samples.iter().map(|s| (s, if self.crossing == Some(s.size) { "yes" } else { "no" }));
+        for (s, word) in shown.chain(self.pinned.iter().map(|s| (s, "pinned"))) {
             let mut row = vec![s.size.to_string()];
             for [low, usual, high] in [s.cpu_us, s.gpu_us] {
                 row.extend([usual, low, high].map(cell));
             }
-            row.push(cell(s.transfer_us));
-            row.push(if self.crossing == Some(s.size) { "yes" } else { "no" }.into());
+            row.extend([cell(s.transfer_us), word.into()]);
             table.row(&row);
         }
         table.finish()
@@ -109,7 +111,10 @@ impl Race {
         let palette = canvas.palette;
         let (low, high) = decades(samples.iter().map(|s| s.size as f64));
         let x = Axis::log(low, high, (plot.x0, plot.x1));
-        let (low, high) = decades(samples.iter().flat_map(|s| s.cpu_us.into_iter().chain(s.gpu_us)));
+        let sizes = samples[0].size..=samples[samples.len() - 1].size;
+        let pinned: Vec<&RaceSample> = self.pinned.iter().filter(|s| usable(s) && sizes.contains(&s.size)).collect();
+        let all = samples.iter().chain(&pinned);
+        let (low, high) = decades(all.flat_map(|s| s.cpu_us.into_iter().chain(s.gpu_us)));
         let y = Axis::times(low, high, (plot.y1, plot.y0));
         x.draw_below(&mut canvas, plot, &self.over);
         y.draw_left(&mut canvas, plot, "Time");
@@ -134,6 +139,14 @@ impl Race {
             lines: Vec::new(),
         };
         let mut wanted = Vec::new();
+        let pins: [(&str, BandOf); 2] = [("CPU, pinned", |s| s.cpu_us), ("GPU, pinned", |s| s.gpu_us)];
+        for (name, of) in pins {
+            let points: Vec<Point> = pinned.iter().map(|s| at(s, of(s)[1])).collect();
+            canvas.path(&points, Stroke::new(palette.muted, 2).dashed("3 3"));
+            around.lines.extend(points.windows(2).map(|w| (w[0], w[1]) as Segment));
+            let style = Type::new(11.0, palette.muted).halo();
+            wanted.extend(points.last().map(|end| Wanted { at: *end, text: name.into(), style, rings: ALL_RINGS }));
+        }
         let now = self.crossing.and_then(|n| samples.iter().find(|s| s.size == n));
         if let Some(s) = now {
             let (left, _) = at(s, s.gpu_us[1]);

@@ -3,6 +3,7 @@ mod comparisons;
 mod lengths;
 mod measured;
 mod memories;
+mod races;
 mod shares;
 mod sweeps;
 mod timelines;

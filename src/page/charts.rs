@@ -3,6 +3,7 @@
 use super::{
     answer::{Answer, Outcome, Residents},
     blocks::SIMULATED,
+    race::Compared,
     run::{Launch, Product, Run},
     state::{State, Tab},
 };
@@ -65,8 +66,14 @@ pub fn chart(tab: Tab, scene: &Scene, theme: Theme, catalog: &Catalog) -> Result
     match (&answer.outcome, &state.run) {
         (Outcome::Residents(held), _) => Ok(scene.memory(held).draw(theme)),
         (Outcome::Compared(compared), _) => {
-            let figure = crossover_figure(&compared.cpu, &answer.gpu, &compared.model, &compared.found);
-            Ok(figure.map_err(none)?.draw(theme))
+            let figure = |compared: &Compared, gpu: &Gpu| {
+                crossover_figure(&compared.cpu, gpu, &compared.model, &compared.found).map_err(none)
+            };
+            let mut drawn = figure(compared, &answer.gpu)?;
+            if let Some((_, Answer { outcome: Outcome::Compared(before), gpu, .. })) = scene.pinned {
+                drawn.pinned = figure(before, gpu)?.samples;
+            }
+            Ok(drawn.draw(theme))
         }
         (Outcome::Blocks(run), _) if tab == Tab::Timeline => Ok(scene.marked(timeline_figure(run)).draw(theme)),
         (Outcome::Blocks(_), Run::Blocks(blocks)) => {

@@ -53,6 +53,7 @@ pub fn crossover_figure(cpu: &Gpu, gpu: &Gpu, model: &Model, found: &Crossover) 
         subtitle: found.sentence().replacen("the", "The", 1) + others,
         over: "n".into(),
         samples: samples.iter().map(sample).collect(),
+        pinned: Vec::new(),
         crossing,
         changes,
     })
