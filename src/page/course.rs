@@ -95,13 +95,17 @@ fn observed(state: &State, observation: &Observation) -> Option<State> {
     Some(State { lab, seed, guess, answer, hints: state.hints, ..found })
 }
 
-/// Every lab with the state in which it starts: that of its first command that the page has.
+/// The state in which a lab starts, that of its first command that the page has; with the lab of `state`.
+pub(super) fn start(state: &State, exercise: &Exercise) -> Option<State> {
+    exercise.observe.iter().find_map(|observation| observed(state, observation))
+}
+
+/// Every lab with the state in which it starts.
 pub(super) fn starts(catalog: &Catalog, seed: Option<&str>) -> Vec<(Lab, State)> {
-    let start = |lab: Lab| {
+    let one = |lab: Lab| {
         let state = State { lab: Some(lab.number.into()), seed: seed.map(str::to_owned), ..State::default() };
-        let exercise = lab.exercise(catalog, seed).ok();
-        let shown = exercise.and_then(|exercise| exercise.observe.iter().find_map(|o| observed(&state, o)));
-        (lab, shown.unwrap_or(state))
+        let found = lab.exercise(catalog, seed).ok().and_then(|exercise| start(&state, &exercise));
+        (lab, found.unwrap_or(state))
     };
-    labs().unwrap_or_default().into_iter().map(start).collect()
+    labs().unwrap_or_default().into_iter().map(one).collect()
 }

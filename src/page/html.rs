@@ -69,18 +69,20 @@ pub(super) fn page(site: &Site, shown: &Shown) -> Markup {
                 (controls::form(site, shown))
             }
             main {
+                // Alone in the middle while nothing else is to be seen.
+                @if shown.locked() { (into("card", &lab::card(shown))) }
                 (into("middle", &middle(site, shown)))
                 (into("below", &below(shown)))
             }
             aside aria-label="Answer" {
                 div #verdict data-into="verdict" role="status" aria-live="polite" { (verdict(shown)) }
-                (into("card", &lab::card(shown)))
+                @if !shown.locked() { (into("card", &lab::card(shown))) }
                 (into("numbers", &numbers(shown)))
             }
         }
-        (into("foot", &foot(&shown.view.assumptions, &shown.state.command())))
+        (into("foot", &bottom(shown)))
     };
-    shell(&shown.view.title, &body)
+    shell(title(shown), &body)
 }
 
 /// A part that a change replaces.
@@ -91,15 +93,31 @@ fn into(id: &str, inside: &Markup) -> Markup {
 /// Everything that a change replaces.
 pub(super) fn part(site: &Site, shown: &Shown) -> Markup {
     html! {
-        div data-query=(shown.state.query()) data-title=(shown.view.title) {
+        div data-query=(shown.state.query()) data-title=(title(shown)) {
             div data-into="verdict" { (verdict(shown)) }
             (into("middle", &middle(site, shown)))
             (into("below", &below(shown)))
             (into("card", &lab::card(shown)))
             (into("numbers", &numbers(shown)))
             (into("slices", &controls::slices(site, shown)))
-            (into("foot", &foot(&shown.view.assumptions, &shown.state.command())))
+            (into("foot", &bottom(shown)))
         }
+    }
+}
+
+/// The title of the page, which says nothing of an answer that is to be predicted.
+fn title(shown: &Shown) -> &str {
+    match &shown.card {
+        Some(card) if shown.locked() => &card.exercise.title,
+        _ => &shown.view.title,
+    }
+}
+
+fn bottom(shown: &Shown) -> Markup {
+    if shown.locked() {
+        html! {}
+    } else {
+        foot(&shown.view.assumptions, &shown.state.command())
     }
 }
 
@@ -130,6 +148,9 @@ fn refusals(refused: &Refusals) -> Markup {
 }
 
 fn verdict(shown: &Shown) -> Markup {
+    if shown.locked() {
+        return html! { h2 { (title(shown)) } p.verdict { "Predict first: chart and numbers open with your answer." } };
+    }
     said(&shown.view, &shown.notices)
 }
 
@@ -145,6 +166,9 @@ fn said(view: &View, notices: &[String]) -> Markup {
 fn middle(site: &Site, shown: &Shown) -> Markup {
     let state = &shown.state;
     let tabs = state.run.tabs();
+    if shown.locked() {
+        return html! {};
+    }
     html! {
         div role="tablist" aria-label="Charts" {
             @for tab in tabs {
@@ -176,6 +200,9 @@ fn figure(label: &str, light: &Chart, dark: &Chart) -> Markup {
 /// Downloads, pin, what would help.
 fn below(shown: &Shown) -> Markup {
     let state = &shown.state;
+    if shown.locked() {
+        return html! {};
+    }
     let query = state.query();
     let pin = State { pin: Some(state.bare().query()), ..state.clone() };
     let free = State { pin: None, ..state.clone() };
@@ -221,6 +248,9 @@ fn list(heading: &str, items: &[String]) -> Markup {
 
 /// The numbers with their formulas, and those of what is pinned.
 fn numbers(shown: &Shown) -> Markup {
+    if shown.locked() {
+        return html! {};
+    }
     table(&shown.view, shown.pinned.as_ref().map(|(_, _, view)| view))
 }
 

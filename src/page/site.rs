@@ -4,7 +4,7 @@ use super::{
     answer::Answer,
     calculator::Calculator,
     charts::{Scene, chart},
-    course::Card,
+    course::{Card, start},
     html,
     query::Refusals,
     state::{State, Tab},
@@ -60,6 +60,13 @@ pub(super) struct Shown {
     pub card: Option<Card>,
 }
 
+impl Shown {
+    /// Whether a lab waits for a prediction: until then nothing that was found is shown.
+    pub fn locked(&self) -> bool {
+        self.card.as_ref().is_some_and(Card::locked)
+    }
+}
+
 impl Site {
     /// The page over these GPUs.
     pub fn new(catalog: Catalog) -> Self {
@@ -109,7 +116,13 @@ impl Site {
 
     /// Reads a query and runs the model on it and on what it pins.
     pub(super) fn shown(&self, query: &str) -> Result<Shown, Refusals> {
-        let (state, mut notices) = State::parse(query)?;
+        let (mut state, mut notices) = State::parse(query)?;
+        // An address that names a lab alone means the state in which the lab starts.
+        if !query.split('&').any(|pair| pair.starts_with("op="))
+            && let Some(start) = Card::of(&state, &self.catalog)?.and_then(|card| start(&state, &card.exercise))
+        {
+            state = start;
+        }
         let answer = state.answer(&self.catalog)?;
         let view = View::new(&state, &answer);
         let card = Card::of(&state, &self.catalog)?;

@@ -3,7 +3,7 @@
 use wavecast::{
     gpu::Catalog,
     lab::{Exercise, labs},
-    page::{Site, State, encoded},
+    page::{Site, State, View, encoded},
 };
 
 use crate::place::text;
@@ -68,6 +68,13 @@ fn every_command_of_every_lab_is_a_state_of_the_page() {
         let (_, html) = body(&site, "/", &format!("lab={number}&guess={guess}"));
         let links = links(&html);
         assert_eq!(links.len(), exercise.observe.len(), "lab {number}");
+        // An address that names the lab alone is the state in which it starts.
+        let first = State::parse(&links[0]).unwrap().0;
+        assert!(
+            html.contains(&first.command().replace('"', "&quot;").replace('\'', "&#39;"))
+                || html.contains(&first.command()),
+            "lab {number}"
+        );
         for link in &links {
             let (state, notices) = State::parse(link).unwrap();
             assert!(notices.is_empty() && state.lab == Some(number.into()), "{link}");
@@ -86,6 +93,32 @@ fn every_command_of_every_lab_is_a_state_of_the_page() {
         let answer = encoded(&exercise.transfer.unit.print(exercise.transfer.answer));
         let (_, done) = body(&site, "/", &format!("{}&answer={answer}", links[0]));
         assert!(done.contains("<select id=\"gpu\"") && done.contains("The lab is done"), "lab {number}");
+    }
+}
+
+#[test]
+fn nothing_that_was_found_is_shown_before_a_prediction() {
+    let (site, catalog) = (site(), Catalog::embedded().unwrap());
+    let menu = body(&site, "/", "").1;
+    for number in 1..=9 {
+        let start = menu.split("href=\"/?").map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&"));
+        let start = start.into_iter().find(|query| query.ends_with(&format!("&lab={number}"))).unwrap();
+        let shown = State::parse(&start)
+            .unwrap()
+            .0
+            .answer(&catalog)
+            .map(|answer| View::new(&State::parse(&start).unwrap().0, &answer));
+        for path in ["/", "/part"] {
+            let (status, html) = body(&site, path, &start);
+            let html = html.split("<details class=\"labs\"").next().unwrap().to_owned()
+                + html.split("</form>").last().unwrap();
+            assert!(status == 200 && html.contains("Predict first"), "{path} {start}");
+            for shows in ["<svg", "<td>", "id=\"command\"", "<select", "role=\"tab\"", "/chart/"] {
+                assert!(!html.contains(shows), "{shows} at {path} {start}");
+            }
+            let verdict = &shown.as_ref().unwrap().verdict;
+            assert!(!html.contains(&**verdict), "{verdict} at {path} {start}");
+        }
     }
 }
 

@@ -107,18 +107,35 @@ fn listed(items: &[(&str, &str)]) -> Vec<(String, String)> {
 
 pub(super) fn form(site: &Site, shown: &Shown) -> Markup {
     let state = &shown.state;
-    let locked = shown.card.as_ref().is_some_and(Card::locked);
     let controls = Controls::of(shown);
     html! {
         @for (key, value) in hidden(state) { input type="hidden" name=(key) value=(value); }
-        @if locked { p.notice { "Predict first: the controls open with your number." } }
-        @else if controls.0.is_some() { p.notice { "This lab moves what is open below; close it for all controls." } }
-        fieldset disabled[locked] {
+        @if shown.locked() {
+            // What the controls hold may give the answer away.
+            fieldset disabled {
+                legend { "Controls" }
+                p { "Predict first: the controls open with your number." }
+            }
+        } @else {
+            @if controls.0.is_some() { p.notice { "This lab moves what is open below; close it for all controls." } }
+            (open(controls, site, shown))
+        }
+        button.noscript type="submit" { "Show" }
+        (lab::menu(site, state))
+    }
+}
+
+/// GPU, run and what-ifs.
+fn open(controls: Controls, site: &Site, shown: &Shown) -> Markup {
+    let state = &shown.state;
+    let what_ifs = controls.what_ifs(state);
+    html! {
+        fieldset {
             legend { "GPU" }
             (gpus(controls, site, &state.gpu))
             div #slices data-into="slices" { (slices(site, shown)) }
         }
-        fieldset disabled[locked] {
+        fieldset {
             @match &state.run {
                 Run::Product(product) => (controls.product(product)),
                 Run::Launch(launch) => (controls.launch(launch)),
@@ -127,16 +144,13 @@ pub(super) fn form(site: &Site, shown: &Shown) -> Markup {
                 Run::Race(race) => (controls.race(race, site)),
             }
         }
-        @let what_ifs = controls.what_ifs(state);
         @if !what_ifs.is_empty() {
-            fieldset disabled[locked] {
+            fieldset {
                 legend { "What if" }
                 p.hint { "Empty: as the GPU is." }
                 @for what_if in what_ifs { (what_if) }
             }
         }
-        button.noscript type="submit" { "Show" }
-        (lab::menu(site, state))
     }
 }
 
@@ -184,6 +198,9 @@ fn gpus(controls: Controls, site: &Site, chosen: &str) -> Markup {
 /// The MIG slices of the GPU, and what it has.
 pub(super) fn slices(site: &Site, shown: &Shown) -> Markup {
     let (controls, state) = (Controls::of(shown), &shown.state);
+    if shown.locked() {
+        return html! {};
+    }
     let Ok(found) = site.catalog.find(&state.gpu) else { return html! {} };
     let gpu = &shown.answer.gpu;
     let table = site.catalog.mig(&found.gpu);
