@@ -250,9 +250,10 @@ proptest! {
         prop_assert!(found.model_flop() <= found.all_pairs_flop() && found.model_flop() <= found.hardware_flop());
         prop_assert_eq!(found.with_launches(0.0), time);
         prop_assert!(found.with_launches(1e-3) >= 1e-3 * found.kernels as f64);
-        // Twice the sequences are no less work, and two GPUs have no more each.
+        // Twice the sequences are no less work, and take hardly less time (decode attention may be cut into shares that fill the
+        // SMs better: 3.4 % in all at 8 and 16 sequences of gpt2 with 641 tokens); two GPUs have no more each.
         let twice = timed(name, "h100-sxm5-80gb", &Step { batch: 2 * batch, ..asked });
-        prop_assert!(twice.model_flop() > found.model_flop() && twice.device.0 >= 0.98 * time);
+        prop_assert!(twice.model_flop() > found.model_flop() && twice.device.0 >= 0.95 * time);
         let two = timed(name, "h100-sxm5-80gb", &Step { tensor_parallel: 2, ..asked });
         prop_assert!(two.of_class(Class::Product) <= 1.02 * found.of_class(Class::Product));
         prop_assert!(two.of_class(Class::Communication) > 0.0 && found.of_class(Class::Communication) == 0.0);
