@@ -21,7 +21,7 @@ pub use file::{Lab, Quantity};
 pub use sheet::{Graded, Mark, Sheet, Status};
 pub use unit::{AnswerError, Unit};
 
-use crate::units::significant;
+use crate::{gpu::toml_message, units::significant};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/labs.rs"));
@@ -67,6 +67,19 @@ fn short(text: &str) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// A parser's message, in which a value may stand whole, with the middle of long lines left out.
+fn told(error: &toml::de::Error) -> String {
+    let line = |line: &str| {
+        let letters: Vec<char> = line.chars().collect();
+        if letters.len() <= 4 * SHOWN {
+            return line.to_owned();
+        }
+        let part = |letters: &[char]| letters.iter().collect::<String>();
+        format!("{}...{}", part(&letters[..2 * SHOWN]), part(&letters[letters.len() - SHOWN..]))
+    };
+    toml_message(error).lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The text of a file that should be `what`.

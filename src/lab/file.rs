@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{LabError, Unit, scope::Value, short, text_of};
-use crate::gpu::toml_message;
+use super::{LabError, Unit, scope::Value, short, text_of, told};
 
 /// What messages call it.
 const KIND: &str = "lab file";
@@ -138,7 +137,7 @@ impl Lab {
         let mut lab: Self = toml::from_str(text).map_err(|error| LabError::File {
             what: KIND,
             origin: origin.into(),
-            message: toml_message(&error),
+            message: told(&error),
         })?;
         lab.origin = origin.into();
         lab.called = quoted(origin);

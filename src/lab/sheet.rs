@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Lab, LabError, Part, Question, Verdict, find, short, text_of};
-use crate::gpu::{Catalog, toml_message};
+use super::{Lab, LabError, Part, Question, Verdict, find, short, text_of, told};
+use crate::gpu::Catalog;
 
 /// Version of the results: Exercism's interface of test runners, version 2.
 const VERSION: u32 = 2;
@@ -139,7 +139,7 @@ impl Sheet {
             // Who writes 1 = 37.5 % is told of syntax alone.
             let syntax = text.parse::<toml::Table>().is_err();
             let cure = if syntax { "; write answers in quotes, such as 1 = \"37.5 %\"" } else { "" };
-            LabError::File { what: KIND, origin: origin.into(), message: toml_message(&error) + cure }
+            LabError::File { what: KIND, origin: origin.into(), message: told(&error) + cure }
         })?;
         let name = |key: &str, value: toml::Value| {
             let Answer { text, other } = value.into();

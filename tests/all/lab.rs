@@ -265,6 +265,7 @@ fn files_that_want_too_much_end_at_once() {
         ("unit = \"blocks\"", &format!("unit = \"{long}\""), "more than 200 characters"),
         ("gpu = [\"h100-sxm5-80gb\", ", &format!("gpu = [\"{long}\", "), "more than 200 characters"),
         ("kind = \"waves\"", &format!("kind = \"{long}\""), "more than 200 characters"),
+        ("minutes = 10", &format!("minutes = \"{long}\""), "zzz\", expected u32"),
     ] {
         refused(from, to, says);
     }
