@@ -21,7 +21,7 @@ pub use file::{Lab, Quantity};
 pub use sheet::{Graded, Mark, Sheet, Status};
 pub use unit::{AnswerError, Unit};
 
-use crate::units::significant;
+use crate::{gpu::toml_message, units::significant};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/labs.rs"));
@@ -52,8 +52,43 @@ pub fn find<'a>(labs: &'a [Lab], name: &str) -> Result<&'a Lab, LabError> {
     let found = labs.iter().find(|lab| lab.id == wanted || wanted.parse() == Ok(lab.number));
     found.ok_or_else(|| {
         let known: Vec<String> = labs.iter().map(|lab| format!("{} ({})", lab.number, lab.id)).collect();
-        LabError::Unknown { name: name.into(), known: known.join(", ") }
+        LabError::Unknown { name: short(name), known: known.join(", ") }
     })
+}
+
+/// Most bytes of a file of a lab or of answers: none has a reason to be longer.
+const LONGEST: usize = 256 << 10;
+/// Characters of what somebody wrote that messages and results repeat.
+const SHOWN: usize = 100;
+
+/// What somebody wrote, its beginning where it is long.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A parser's message, in which a value may stand whole, with the middle of long lines left out.
+fn told(error: &toml::de::Error) -> String {
+    let line = |line: &str| {
+        let letters: Vec<char> = line.chars().collect();
+        if letters.len() <= 4 * SHOWN {
+            return line.to_owned();
+        }
+        let part = |letters: &[char]| letters.iter().collect::<String>();
+        format!("{}...{}", part(&letters[..2 * SHOWN]), part(&letters[letters.len() - SHOWN..]))
+    };
+    toml_message(error).lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The text of a file that should be `what`.
+fn text_of<'a>(what: &'static str, origin: &str, bytes: &'a [u8]) -> Result<&'a str, LabError> {
+    let bad = |message: String| LabError::File { what, origin: origin.into(), message };
+    if bytes.len() > LONGEST {
+        return Err(bad(format!("it is longer than {}", crate::units::Bytes(LONGEST as f64))));
+    }
+    std::str::from_utf8(bytes).map_err(|_| bad("it is not UTF-8 text; save it as UTF-8".into()))
 }
 
 /// A tolerance in words: `right within 0.5 %`.

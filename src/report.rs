@@ -15,6 +15,7 @@ mod markdown;
 mod network;
 mod observed;
 mod overview;
+pub(crate) mod residency;
 mod schema;
 mod sentences;
 mod simulation;

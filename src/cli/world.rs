@@ -42,6 +42,19 @@ pub fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| anyhow!("`{}` is not UTF-8 text", path.display()))
 }
 
+/// Reads a file, or standard input for `-`, up to so many bytes; what is longer is cut off there.
+pub fn read_within(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().take(most).read_to_end(&mut bytes).context("standard input cannot be read")?;
+    } else {
+        must_end(path)?;
+        let what = || format!("`{}` cannot be read", path.display());
+        fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).with_context(what)?;
+    }
+    Ok(bytes)
+}
+
 /// Writes a file whole: to a temporary file beside it, then by renaming.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     replace(path, |file| file.write_all(bytes))

@@ -7,11 +7,14 @@ use super::{
     file::{Quantity, QuestionFile, quoted},
     scope::{Form, Scope, Value},
     seed::Stream,
+    short,
 };
 use crate::gpu::Catalog;
 
 /// Draws until the conditions of a lab hold.
 const MOST_DRAWS: u32 = 1000;
+/// Questions to the program in draws that came to nothing.
+const MOST_ASKED: usize = 500;
 /// Steps of rounding between two ways to compute the same number.
 const NOISE: f64 = 1e-9;
 
@@ -172,20 +175,30 @@ impl Lab {
             return Err(LabError::Seed);
         }
         let mut stream = seed.map(|seed| Stream::new(seed, &self.id));
-        let mut last = String::new();
+        let mut last = "";
+        // Short lists give the same numbers again and again, and a condition may ask the program for much.
+        let mut asked = 0;
+        let mut known: BTreeMap<Vec<usize>, &str> = BTreeMap::new();
         for _ in 0..MOST_DRAWS {
-            let place = |count: usize, stream: &mut Option<Stream>| stream.as_mut().map_or(0, |s| s.place(count));
-            let drawn = self.numbers.iter().map(|(name, list)| (name.as_str(), &list[place(list.len(), &mut stream)]));
-            let scope = Scope::new(self, catalog, drawn.collect());
-            match self.broken(&scope)? {
-                None => return self.filled(&scope, seed),
-                Some(condition) => last = condition.to_owned(),
-            }
-            if stream.is_none() {
+            let mut place = |list: &Vec<Value>| stream.as_mut().map_or(0, |stream| stream.place(list.len()));
+            let places: Vec<usize> = self.numbers.values().map(&mut place).collect();
+            last = match known.get(&places) {
+                Some(condition) => condition,
+                None => {
+                    let drawn = self.numbers.iter().zip(&places);
+                    let drawn = drawn.map(|((name, list), place)| (name.as_str(), &list[*place])).collect();
+                    let scope = Scope::new(self, catalog, drawn);
+                    let Some(condition) = self.broken(&scope)? else { return self.filled(&scope, seed) };
+                    asked += scope.asked();
+                    known.insert(places, condition);
+                    condition
+                }
+            };
+            if stream.is_none() || asked > MOST_ASKED {
                 break;
             }
         }
-        Err(LabError::Draw { origin: self.origin.clone(), seed: seed.unwrap_or("").into(), last })
+        Err(LabError::Draw { origin: self.origin.clone(), seed: short(seed.unwrap_or("")), last: short(last) })
     }
 
     /// The lab with every combination of its numbers that meets its conditions, up to `most` of them; for tests of lab files.
@@ -245,6 +258,8 @@ impl Lab {
             number: self.number,
             id: self.id.clone(),
             called: match seed {
+                // Behind a space it would be an option.
+                Some(seed) if seed.starts_with('-') => format!("{} --seed={}", self.called, quoted(seed)),
                 Some(seed) => format!("{} --seed {}", self.called, quoted(seed)),
                 None => self.called.clone(),
             },

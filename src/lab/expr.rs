@@ -1,6 +1,6 @@
 //! The arithmetic of lab files: numbers, names, `+ - * /`, comparisons, `ceil floor round min max`.
 
-use super::scope::Value;
+use super::{scope::Value, short};
 
 /// Deepest nesting of parentheses and signs.
 const DEEPEST: u32 = 64;
@@ -17,7 +17,7 @@ pub(super) fn evaluate(text: &str, name: &mut dyn FnMut(&str) -> Result<Value, S
     match reader.rest.is_empty() {
         true if value.is_nan() => Err("it is not a number (0 / 0?)".into()),
         true => Ok(value),
-        false => Err(format!("`{}` is left over: write numbers, names, + - * / and parentheses", reader.rest)),
+        false => Err(format!("`{}` is left over: write numbers, names, + - * / and parentheses", short(reader.rest))),
     }
 }
 
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
             end += if digits > 0 { 1 + digits } else { 0 };
         }
         self.rest = start[end..].trim_start();
-        start[..end].parse().map_err(|_| format!("`{}` is no number; write it like 3.35e12", &start[..end]))
+        start[..end].parse().map_err(|_| format!("`{}` is no number; write it like 3.35e12", short(&start[..end])))
     }
 
     fn named(&mut self, name: &str) -> Result<f64, String> {
@@ -143,7 +143,8 @@ impl<'a> Reader<'a> {
             ("min", [first, rest @ ..]) if !rest.is_empty() => Ok(rest.iter().fold(*first, |a, b| a.min(*b))),
             ("max", [first, rest @ ..]) if !rest.is_empty() => Ok(rest.iter().fold(*first, |a, b| a.max(*b))),
             _ => Err(format!(
-                "there is no {name} of {}; there are ceil(x), floor(x), round(x), min(x, y), max(x, y)",
+                "there is no {} of {}; there are ceil(x), floor(x), round(x), min(x, y), max(x, y)",
+                short(name),
                 crate::units::plural(given.len() as u64, "value")
             )),
         }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{LabError, Unit, scope::Value};
-use crate::gpu::toml_message;
+use super::{LabError, Unit, scope::Value, short, text_of, told};
 
+/// What messages call it.
+const KIND: &str = "lab file";
 /// Controls that a lab opens at most: with more, students try at random.
 const MOST_UNLOCKED: usize = 3;
+/// Most characters of a word or a setting.
+const LONGEST_WORD: usize = 200;
 /// Most that an answer may be off, as a share of it: what is 5 % off is wrong in every lab.
 const LOOSEST: f64 = 0.04;
 
@@ -115,15 +118,26 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 impl Lab {
+    /// Most bytes of a lab file.
+    pub const LONGEST: usize = super::LONGEST;
+
+    /// Reads a lab file from its bytes; `origin` names it in messages.
+    ///
+    /// # Errors
+    /// As of [`Lab::parse`], or it is longer than [`Lab::LONGEST`] or no UTF-8 text.
+    pub fn read(origin: &str, bytes: &[u8]) -> Result<Self, LabError> {
+        Self::parse(origin, text_of(KIND, origin, bytes)?)
+    }
+
     /// Reads a lab file; `origin` names it in messages.
     ///
     /// # Errors
     /// The text is no lab file, or a value is out of its range. Expressions are checked when numbers are drawn.
     pub fn parse(origin: &str, text: &str) -> Result<Self, LabError> {
         let mut lab: Self = toml::from_str(text).map_err(|error| LabError::File {
-            what: "lab file",
+            what: KIND,
             origin: origin.into(),
-            message: toml_message(&error),
+            message: told(&error),
         })?;
         lab.origin = origin.into();
         lab.called = quoted(origin);
@@ -133,7 +147,7 @@ impl Lab {
 
     /// An error at a key of this file.
     pub(super) fn bad(&self, key: &str, value: &str, problem: impl Into<String>) -> LabError {
-        LabError::Value { origin: self.origin.clone(), key: key.into(), value: value.into(), problem: problem.into() }
+        LabError::Value { origin: self.origin.clone(), key: short(key), value: short(value), problem: problem.into() }
     }
 
     fn check(&self) -> Result<(), LabError> {
@@ -152,14 +166,24 @@ impl Lab {
                 return Err(self.bad(&format!("numbers.{name}"), "[]", "list at least one value"));
             }
         }
+        // Every text may repeat a word, and every message a unit.
+        let words = self.numbers.values().flatten().chain(self.measure.values().flat_map(BTreeMap::values));
+        let words = words.filter_map(|value| if let Value::Word(word) = value { Some(word) } else { None });
+        let units = [&self.predict, &self.transfer]
+            .into_iter()
+            .filter_map(|question| if let Unit::Count(noun) = &question.unit { Some(noun) } else { None });
+        if let Some(long) = words.chain(units).find(|word| word.chars().count() > LONGEST_WORD) {
+            return Err(self.bad("a word", long, format!("it has more than {LONGEST_WORD} characters")));
+        }
         // A name stands for one thing.
         let names = self.numbers.keys().chain(self.measure.keys()).chain(self.lets.keys());
         let mut seen = std::collections::BTreeSet::new();
         for name in names {
             let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+                && name.len() <= LONGEST_WORD
                 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
             if !plain {
-                return Err(self.bad(name, "...", "a name is written in small letters, digits and _"));
+                return Err(self.bad(name, "...", "a name is written in small letters, digits and _, not too many"));
             }
             if !seen.insert(name) {
                 return Err(self.bad(name, "...", "it has two meanings under [numbers], [measure] and [let]"));

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use serde::Deserialize;
 
-use super::{Lab, Unit, expr::evaluate, measure::measure, unit::number};
+use super::{Lab, Unit, expr::evaluate, measure::measure, short, unit::number};
 use crate::{gpu::Catalog, units::significant};
 
 /// A number, or a word such as the name of a GPU.
@@ -15,6 +15,10 @@ pub(super) enum Value {
     Word(String),
 }
 
+/// Most names that a message lists.
+const MOST_NAMED: usize = 40;
+/// Most significant digits of a number in a text: a number has no more.
+const MOST_DIGITS: usize = 15;
 /// Most names that stand for each other in a row.
 const DEEPEST: usize = 50;
 
@@ -28,6 +32,8 @@ pub(super) struct Scope<'a> {
     drawn: BTreeMap<&'a str, &'a Value>,
     /// Measures that were asked already.
     found: RefCell<BTreeMap<&'a str, Rc<Fields>>>,
+    /// Expressions that were evaluated already.
+    computed: RefCell<BTreeMap<&'a str, f64>>,
     /// Names that are being evaluated, to find those that stand for themselves.
     open: RefCell<Vec<String>>,
 }
@@ -43,7 +49,12 @@ pub(super) enum Form {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(lab: &'a Lab, catalog: &'a Catalog, drawn: BTreeMap<&'a str, &'a Value>) -> Self {
-        Self { lab, catalog, drawn, found: RefCell::default(), open: RefCell::default() }
+        Self { lab, catalog, drawn, found: RefCell::default(), computed: RefCell::default(), open: RefCell::default() }
+    }
+
+    /// How many measures were asked.
+    pub(super) fn asked(&self) -> usize {
+        self.found.borrow().len()
     }
 
     /// The value of an expression.
@@ -55,9 +66,18 @@ impl<'a> Scope<'a> {
         if let Some(value) = self.drawn.get(name) {
             return Ok((*value).clone());
         }
-        if let Some(expression) = self.lab.lets.get(name) {
-            let value = self.guarded(name, || self.number(expression));
-            return value.map(Value::Number).map_err(|e| format!("let.{name} = {expression}: {e}"));
+        if let Some((name, expression)) = self.lab.lets.get_key_value(name) {
+            let ready = self.computed.borrow().get(name.as_str()).copied();
+            let value = match ready {
+                Some(value) => value,
+                None => {
+                    let value = self.guarded(name, || self.number(expression));
+                    let value = value.map_err(|e| format!("let.{name} = {}: {e}", short(expression)))?;
+                    self.computed.borrow_mut().insert(name, value);
+                    value
+                }
+            };
+            return Ok(Value::Number(value));
         }
         let (head, field) = name.split_once('.').unwrap_or((name, ""));
         if let Some((head, settings)) = self.lab.measure.get_key_value(head) {
@@ -72,7 +92,10 @@ impl<'a> Scope<'a> {
                 }
             };
             let known = || fields.keys().copied().collect::<Vec<_>>().join(", ");
-            return fields.get(field).cloned().ok_or_else(|| format!("`{head}` has no `{field}`; it has {}", known()));
+            return fields
+                .get(field)
+                .cloned()
+                .ok_or_else(|| format!("`{head}` has no `{}`; it has {}", short(field), known()));
         }
         Err(self.unknown(name))
     }
@@ -95,6 +118,8 @@ impl<'a> Scope<'a> {
         let lab = self.lab;
         let mut known: Vec<&str> = self.drawn.keys().copied().collect();
         known.extend(lab.lets.keys().chain(lab.measure.keys()).map(String::as_str));
+        known.truncate(MOST_NAMED);
+        let name = &short(name);
         let near = known.iter().find(|known| strsim::jaro_winkler(known, name) > 0.85);
         let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
         format!("nothing is called `{name}`{near}; there are {}", known.join(", "))
@@ -107,22 +132,30 @@ impl<'a> Scope<'a> {
         let mut rest = template;
         while let Some((before, behind)) = rest.split_once('{') {
             let Some((inside, after)) = behind.split_once('}') else {
-                return Err(format!("the brace before `{behind}` is not closed"));
+                return Err(format!("the brace before `{}` is not closed", short(behind)));
             };
             text += before;
-            text += &self.placeholder(inside.trim(), form).map_err(|e| format!("{{{inside}}}: {e}"))?;
+            text += &self.placeholder(inside.trim(), form).map_err(|e| format!("{{{}}}: {e}", short(inside)))?;
             rest = after;
         }
         Ok(text + rest)
     }
 
+    /// A number that a text can hold.
+    fn finite(&self, expression: &str) -> Result<f64, String> {
+        let value = self.number(expression)?;
+        if value.is_finite() { Ok(value) } else { Err("it is infinite (division by 0?)".into()) }
+    }
+
     fn placeholder(&self, inside: &str, form: Form) -> Result<String, String> {
         if let Some((expression, unit)) = inside.rsplit_once('|') {
             let (unit, digits) = unit.split_once(':').unwrap_or((unit, ""));
-            let mut value = self.number(expression)?;
+            let mut value = self.finite(expression)?;
             if !digits.is_empty() {
-                let digits = digits.parse().map_err(|_| format!("`{digits}` is no number of digits"))?;
-                value = significant(value, digits).parse().unwrap_or(value);
+                let count = digits.parse().ok().filter(|count| (1..=MOST_DIGITS).contains(count));
+                let count = count
+                    .ok_or_else(|| format!("`{}` is no number of digits; write 1 to {MOST_DIGITS}", short(digits)))?;
+                value = significant(value, count).parse().unwrap_or(value);
             }
             return Ok(Unit::from(unit.to_owned()).print(value));
         }
@@ -134,7 +167,7 @@ impl<'a> Scope<'a> {
         {
             return Ok(word);
         }
-        let value = self.number(inside)?;
+        let value = self.finite(inside)?;
         Ok(match form {
             Form::Prose => number(value),
             Form::Command => significant(value, 15),

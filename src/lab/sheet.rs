@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Lab, LabError, Part, Question, Verdict, find};
-use crate::gpu::{Catalog, toml_message};
+use super::{Lab, LabError, Part, Question, Verdict, find, short, text_of, told};
+use crate::gpu::Catalog;
 
 /// Version of the results: Exercism's interface of test runners, version 2.
 const VERSION: u32 = 2;
 
-/// Characters of an answer that results show.
-const SHOWN: usize = 100;
+/// What messages call it.
+const KIND: &str = "file of answers";
 
 /// Answers of a student.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,35 +22,47 @@ pub struct Sheet {
     /// Whose numbers were answered; absent for those that everybody sees.
     pub seed: Option<String>,
     /// Answers to the transfer questions, by number or id of the lab.
-    answers: BTreeMap<String, String>,
+    answers: BTreeMap<String, Answer>,
     /// What was predicted, the same way.
-    predictions: BTreeMap<String, String>,
+    predictions: BTreeMap<String, Answer>,
     origin: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    student: Text,
-    seed: Option<Text>,
+    student: toml::Value,
+    seed: Option<toml::Value>,
     #[serde(default)]
-    answers: BTreeMap<String, Text>,
+    answers: BTreeMap<String, toml::Value>,
     #[serde(default)]
-    predictions: BTreeMap<String, Text>,
+    predictions: BTreeMap<String, toml::Value>,
 }
 
-/// What stands behind a key: text, a number that needs no quotes, or what is no answer and is judged as its text.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Text(toml::Value);
+/// What stands behind a key.
+#[derive(Clone, Debug, PartialEq)]
+struct Answer {
+    text: String,
+    /// What it is where it is neither text nor a number that needs no quotes: such an answer is judged alone.
+    other: Option<&'static str>,
+}
 
-impl Text {
-    fn text(self) -> String {
-        match self.0 {
-            toml::Value::String(text) => text,
-            toml::Value::Float(number) => number.to_string(),
-            other => other.to_string(),
-        }
+impl From<toml::Value> for Answer {
+    fn from(value: toml::Value) -> Self {
+        use toml::Value;
+        let other = match value {
+            Value::Boolean(_) => Some("a truth value"),
+            Value::Datetime(_) => Some("a date"),
+            Value::Array(_) => Some("a list"),
+            Value::Table(_) => Some("a table"),
+            Value::String(_) | Value::Integer(_) | Value::Float(_) => None,
+        };
+        let text = match value {
+            Value::String(text) => text,
+            Value::Float(number) => number.to_string(),
+            value => value.to_string(),
+        };
+        Self { text, other }
     }
 }
 
@@ -107,22 +119,44 @@ pub struct Graded {
 }
 
 impl Sheet {
+    /// Most bytes of a file of answers.
+    pub const LONGEST: usize = super::LONGEST;
+
+    /// Reads a file of answers from its bytes. `origin` names it in messages.
+    ///
+    /// # Errors
+    /// As of [`Sheet::parse`], or it is longer than [`Sheet::LONGEST`] or no UTF-8 text.
+    pub fn read(origin: &str, bytes: &[u8]) -> Result<Self, LabError> {
+        Self::parse(origin, text_of(KIND, origin, bytes)?)
+    }
+
     /// Reads a file of answers. `origin` names it in messages.
     ///
     /// # Errors
     /// The text is no such file; the message names line, key and what is known.
     pub fn parse(origin: &str, text: &str) -> Result<Self, LabError> {
-        let file: File = toml::from_str(text).map_err(|error| LabError::File {
-            what: "file of answers",
-            origin: origin.into(),
-            message: toml_message(&error),
+        let file: File = toml::from_str(text).map_err(|error| {
+            // Who writes 1 = 37.5 % is told of syntax alone.
+            let syntax = text.parse::<toml::Table>().is_err();
+            let cure = if syntax { "; write answers in quotes, such as 1 = \"37.5 %\"" } else { "" };
+            LabError::File { what: KIND, origin: origin.into(), message: told(&error) + cure }
         })?;
-        let texts = |table: BTreeMap<String, Text>| table.into_iter().map(|(lab, text)| (lab, text.text())).collect();
+        let name = |key: &str, value: toml::Value| {
+            let Answer { text, other } = value.into();
+            let problem = match other {
+                Some(what) => format!("it is {what}; write a name in quotes"),
+                None if text.trim().is_empty() => format!("the {key} is empty; write a name in quotes"),
+                None => return Ok(text),
+            };
+            Err(LabError::Value { origin: origin.into(), key: key.into(), value: short(&text), problem })
+        };
+        let answers =
+            |table: BTreeMap<String, toml::Value>| table.into_iter().map(|(lab, value)| (lab, value.into())).collect();
         Ok(Self {
-            student: file.student.text(),
-            seed: file.seed.map(Text::text),
-            answers: texts(file.answers),
-            predictions: texts(file.predictions),
+            student: name("student", file.student)?,
+            seed: file.seed.map(|seed| name("seed", seed)).transpose()?,
+            answers: answers(file.answers),
+            predictions: answers(file.predictions),
             origin: origin.into(),
         })
     }
@@ -131,19 +165,19 @@ impl Sheet {
     fn by_number<'a>(
         &'a self,
         key: &str,
-        table: &'a BTreeMap<String, String>,
+        table: &'a BTreeMap<String, Answer>,
         labs: &[Lab],
-    ) -> Result<BTreeMap<u32, &'a str>, LabError> {
+    ) -> Result<BTreeMap<u32, &'a Answer>, LabError> {
         let mut found = BTreeMap::new();
-        for (name, text) in table {
+        for (name, answer) in table {
             let bad = |problem: String| LabError::Value {
                 origin: self.origin.clone(),
-                key: format!("{key}.{name}"),
-                value: text.clone(),
+                key: format!("{key}.{}", short(name)),
+                value: short(&answer.text),
                 problem,
             };
             let lab = find(labs, name).map_err(|error| bad(error.to_string()))?;
-            if found.insert(lab.number, text.as_str()).is_some() {
+            if found.insert(lab.number, answer).is_some() {
                 return Err(bad(format!("lab {} is answered twice; leave one of them", lab.number)));
             }
         }
@@ -170,10 +204,11 @@ impl Sheet {
                 number: lab.number,
                 id: lab.id.clone(),
                 title: lab.title.clone(),
-                answer: answer.map(short),
+                answer: answer.map(|answer| short(&answer.text)),
                 status,
                 message,
-                prediction: prediction.map(|text| (short(text), judge(exercise.question(Part::Predict), text).0)),
+                prediction: prediction
+                    .map(|answer| (short(&answer.text), judge(exercise.question(Part::Predict), answer).0)),
             });
         }
         marks.sort_by_key(|mark| mark.number);
@@ -181,16 +216,11 @@ impl Sheet {
     }
 }
 
-/// An answer as results show it: its beginning where it is too long to be one.
-fn short(answer: &str) -> String {
-    match answer.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}...", &answer[..end]),
-        None => answer.to_owned(),
+fn judge(question: &Question, answer: &Answer) -> (Status, Option<String>) {
+    if let Some(what) = answer.other {
+        return (Status::Error, Some(format!("it is {what}; write {}", question.unit.how())));
     }
-}
-
-fn judge(question: &Question, answer: &str) -> (Status, Option<String>) {
-    match question.check(answer) {
+    match question.check(&answer.text) {
         Ok(Verdict::Right) => (Status::Pass, None),
         Ok(Verdict::Trap(reason)) => (Status::Fail, Some(reason)),
         Ok(Verdict::Wrong) => (Status::Fail, Some("not this, and no known mistake".into())),

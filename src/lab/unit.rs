@@ -121,9 +121,13 @@ impl Unit {
         }
     }
 
-    /// How it is written, behind what is wrong.
+    /// How it is written: `a share like "7.3 %" or 0.073`.
+    pub(super) fn how(&self) -> String {
+        format!("{} like {}", self.what(), self.example())
+    }
+
     fn like(&self) -> String {
-        format!("; write {} like {}", self.what(), self.example())
+        format!("; write {}", self.how())
     }
 
     /// What is wanted, in words.

@@ -9,9 +9,9 @@ use super::{
 use crate::{
     chart::{OccupancyPanels, figures::occupancy_figure},
     gpu::{Accumulation, Catalog, ComputeCapability, CuLimits, Limits, WorkgroupMode},
-    launch::why_not,
     occupancy::{BlockLimits, Carveout, Occupancy, Resource, Resources, advice, amd, occupancy},
-    units::{decimal, grouped, plural},
+    report::residency,
+    units::{grouped, plural},
 };
 
 /// Most shared memory of a block that is read, in bytes.
@@ -225,20 +225,10 @@ impl Calculator {
 
     fn view(&self, limits: &Limits, found: &Occupancy) -> View {
         let (r, words) = (&self.resources, limits.words());
-        let percent = |share: f64| format!("{} %", decimal(100.0 * share, 1));
         let limiters = found.limiters();
-        let refused = (found.blocks_per_sm == 0).then(|| why_not(limits, r, found));
-        let head = format!(
-            "{} per SM, {} of {} warps, occupancy {}.",
-            plural(found.blocks_per_sm.into(), "block"),
-            found.active_warps(),
-            found.max_warps,
-            percent(found.fraction())
-        );
-        let verdict = match &refused {
-            Some((reason, cure)) => format!("The block cannot run: {reason}; {cure}."),
-            None => format!("{head} Limited by {}.", limiters.sentence()),
-        };
+        let refused = found.blocks_per_sm == 0;
+        let head = if refused { String::new() } else { residency::residency(found) + ". " };
+        let verdict = head + &residency::limit(limits, r, found);
         let rows = Resource::of(limits).iter().map(|&resource| {
             let value = match found.limits.of(resource) {
                 BlockLimits::UNLIMITED => "no limit".to_owned(),
@@ -250,18 +240,14 @@ impl Calculator {
             Number { name: name + mark, value: words.say(&value), formula: words.say(&used) }
         });
         let mut helps: Vec<String> = advice::joint_step(limits, r, found).iter().map(|s| s.sentence(found)).collect();
-        if refused.is_some() {
-            let largest = advice::largest_block(limits, r);
-            helps.extend(largest.map(|most| format!("the largest legal block is {}", plural(most.into(), "thread"))));
+        if refused {
+            helps.extend(residency::largest_block(limits, r));
         }
-        helps.extend(advice::registers_for_all(limits, r).map(|(registers, sizes)| {
-            let sizes: Vec<String> = sizes.iter().map(|size| size.threads.to_string()).collect();
-            format!("100 % takes at most {registers} registers per thread, in blocks of {} threads", sizes.join(", "))
-        }));
+        helps.extend(residency::registers_for_all(limits, r));
         let best = advice::best_block_sizes(limits, r);
         helps.extend(best.first().map(|first| {
-            let sizes: Vec<String> = best.iter().map(|size| size.threads.to_string()).collect();
-            format!("block sizes with the most occupancy ({}): {}", percent(first.fraction), sizes.join(", "))
+            let (share, sizes) = (residency::occupancy_percent(first.fraction), residency::block_sizes(&best));
+            format!("block sizes with the most occupancy ({share} %): {sizes}")
         }));
         View {
             title: limits.named(),
@@ -314,6 +300,6 @@ fn conventions(unit: &CuLimits, resources: &Resources) -> Vec<String> {
     vec![
         format!("{simds} SIMDs of {slots} wavefront slots, wavefronts of {wave} threads"),
         format!("LLVM prints Occupancy: {} (wavefronts per SIMD)", found.llvm_waves_per_simd),
-        format!("HIP's hipOccupancyMaxActiveBlocksPerMultiprocessor answers {}", found.hip_blocks),
+        residency::hip_answers(found.hip_blocks),
     ]
 }

@@ -191,7 +191,7 @@ fn wrong_lab_files_say_what_is_wrong() {
         ("tolerance = 0.002", "tolerance = 0.2", &["predict.tolerance = 0.2", "from 0 to 0.04"]),
         ("tolerance = 0.002", "tolerance = 0.01", &["predict.traps.value", "narrow the tolerance"]),
         ("least = \"ceil(2", "least = \"least + ceil(2", &["`least` is defined by itself: least -> least"]),
-        ("{sm.sms + 1} waits", "{sm.sms + 1 waits", &["explain", "{sm.sms + 1 waits"]),
+        ("{sm.sms + 1} waits", "{sm.sms + 1 waits", &["explain", "the brace before `sm.sms + 1 waits"]),
         (
             "gpu = [\"h100-sxm5-80gb\", ",
             "gpu = [\"h100-smx5\", ",
@@ -227,6 +227,64 @@ fn long_chains_of_names_end() {
     let file = FILE.replace("[let]\n", &format!("[let]\n{chain}a5000 = \"1\"\n"));
     let error = Lab::parse("l", &file).unwrap().exercise(&CATALOG, None).unwrap_err().to_string();
     assert!(error.contains("more than 50 other names") && error.len() < 5000, "{error}");
+}
+
+#[test]
+fn files_that_want_too_much_end_at_once() {
+    let parse = |file: &str| Lab::parse("l", file).and_then(|lab| lab.exercise(&CATALOG, Some(&"s".repeat(10_000))));
+    let refused = |from: &str, to: &str, says: &str| {
+        assert!(FILE.contains(from), "{from}");
+        let error = parse(&FILE.replace(from, to)).expect_err(to).to_string();
+        assert!(error.contains(says) && error.len() < 1500, "{error}");
+    };
+    // Each name twice in the one before: 2^40 sums.
+    let chain: String = (0..40).map(|i| format!("a{i} = \"a{0} + a{0}\"\n", i + 1)).collect();
+    assert!(parse(&FILE.replace("[let]\n", &format!("[let]\n{chain}a40 = \"1\"\n"))).is_ok());
+    // Every draw breaks the same condition, which asks for matrix products.
+    let products: String = (0..20)
+        .map(|i| format!("[measure.g{i}]\nkind = \"gemm\"\ngpu = \"{{gpu}}\"\nm = \"j + {i}\"\nn = 64\nk = 64\n"))
+        .collect();
+    let all = (0..20).map(|i| format!("g{i}.time")).collect::<Vec<_>>().join(" + ");
+    let many = (64..1064).map(|j| j.to_string()).collect::<Vec<_>>().join(", ");
+    let file = FILE
+        .replace("[numbers]\n", &format!("[numbers]\nj = [{many}]\n"))
+        .replace("[let]\n", &format!("{products}[let]\nall = \"{all}\"\n"))
+        .replace("require = [", "require = [\"all < 0\",");
+    let error = parse(&file).unwrap_err().to_string();
+    assert!(error.contains("(last: all < 0)") && error.len() < 500, "{error}");
+    let long = "z".repeat(100_000);
+    for (from, to, says) in [
+        ("{sm.sms + 1} waits", "{sm.sms + 1|blocks:100000} waits", "`100000` is no number of digits; write 1 to 15"),
+        ("{sm.sms + 1} waits", "{1 / 0|s} waits", "it is infinite"),
+        ("{sm.sms + 1} waits", "{1e999} waits", "it is infinite"),
+        ("answer = \"least\"", &format!("answer = \"{long}\""), "nothing is called `zzz"),
+        ("answer = \"least\"", &format!("answer = \"least {long}\""), "is left over"),
+        ("answer = \"least\"", &format!("answer = \"least + {}\"", "(".repeat(10_000)), "nested more than"),
+        ("answer = \"least\"", &format!("answer = \"sm.{long}\""), "`sm` has no `zzz"),
+        ("answer = \"least\"", &format!("answer = \"{long}(1)\""), "there is no zzz"),
+        ("unit = \"blocks\"", &format!("unit = \"{long}\""), "more than 200 characters"),
+        ("gpu = [\"h100-sxm5-80gb\", ", &format!("gpu = [\"{long}\", "), "more than 200 characters"),
+        ("kind = \"waves\"", &format!("kind = \"{long}\""), "more than 200 characters"),
+        ("minutes = 10", &format!("minutes = \"{long}\""), "zzz\", expected u32"),
+    ] {
+        refused(from, to, says);
+    }
+    assert!(Lab::read("l", &[b'#'; 300_000]).unwrap_err().to_string().contains("longer than 256 KiB"));
+    assert!(Lab::read("l", b"\xff").unwrap_err().to_string().contains("not UTF-8"));
+}
+
+#[test]
+fn files_that_end_early_say_so() {
+    for lab in LABS.iter() {
+        let path = format!("{}/docs/labs/{:02}-{}.toml", env!("CARGO_MANIFEST_DIR"), lab.number, lab.id);
+        let bytes = std::fs::read(path).unwrap();
+        let last = bytes.len() - 50;
+        for cut in (0..last).step_by(50) {
+            let made = Lab::read("l", &bytes[..cut]).and_then(|lab| lab.exercise(&CATALOG, None));
+            let error = made.map(|made| made.title).expect_err("the graded question is last").to_string();
+            assert!(error.starts_with("l is not a valid lab file") || error.starts_with("l: "), "{error}");
+        }
+    }
 }
 
 proptest! {

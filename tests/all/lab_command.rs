@@ -113,6 +113,9 @@ fn a_lab_of_ones_own_and_seeds_of_any_name() {
     assert_eq!(code, Some(0));
     assert!(said.contains(r#"wavecast lab check "my lab.toml" --seed "Zoë \$HOME \"x\"" --answer"#), "{said}");
     assert_eq!(run(&place, &["check", "my lab.toml", "--answer", "2x"]).0, Some(0));
+    // The command that is shown takes the seed again.
+    let said = run(&place, &["show", "3", "--seed=-x y"]).1;
+    assert!(said.contains(r#"wavecast lab check 3 --seed="-x y" --answer"#), "{said}");
     // With the memory of the class's own GPU file.
     std::fs::create_dir(place.0.path().join("gpus")).unwrap();
     let file = CATALOG.text("h100-sxm5-80gb").unwrap().replace("\"3.35 TB/s\"", "\"3 TB/s\"");
@@ -133,14 +136,25 @@ fn a_negative_answer_is_no_option_and_a_long_one_is_not_repeated() {
 #[test]
 fn every_line_fits_a_terminal() {
     let place = Place::new();
-    for lab in LABS.iter() {
-        let exercise = lab.exercise(&CATALOG, None).unwrap();
+    for (lab, seed) in LABS.iter().flat_map(|lab| [None, Some("grace")].map(|seed| (lab, seed))) {
+        let exercise = lab.exercise(&CATALOG, seed).unwrap();
         let (name, right) = (lab.number.to_string(), exercise.predict.unit.print(exercise.predict.answer));
-        let (code, said) = run(&place, &["check", &name, "--answer", &right]);
-        assert_eq!(code, Some(0), "{said}");
-        // Commands are to be copied as they are.
-        let long = said.lines().find(|line| line.chars().count() > 80 && !line.contains("wavecast "));
-        assert_eq!(long, None, "lab {name}");
+        let trap = exercise.predict.unit.print(exercise.predict.traps[0].value);
+        let all: [(&[&str], i32); 5] = [
+            (&["show", &name], 0),
+            (&["show", &name, "--answers"], 0),
+            (&["check", &name, "--answer", &right], 0),
+            (&["check", &name, "--answer", &trap], 1),
+            (&["check", &name, "--hint", "3"], 0),
+        ];
+        for (words, expected) in all {
+            let seeded: Vec<&str> = seed.into_iter().flat_map(|seed| ["--seed", seed]).collect();
+            let (code, said) = run(&place, &[words, &seeded[..]].concat());
+            assert_eq!(code, Some(expected), "{said}");
+            // Commands are to be copied as they are.
+            let long = said.lines().find(|line| line.chars().count() > 80 && !line.contains("wavecast "));
+            assert_eq!(long, None, "{words:?}");
+        }
     }
 }
 
@@ -184,24 +198,51 @@ fn a_file_of_answers_becomes_results() {
     assert_eq!((of(2, "prediction_status"), &bob["score"], &bob["status"]), ("pass".into(), &1.into(), &"fail".into()));
 
     // A value that is no answer is judged alone.
-    place.file("fay.toml", "student = \"fay\"\n[answers]\n1 = [1]\n2 = true\n3 = {x = 1}\n");
-    let (code, said) = run(&place, &["check", "--file", "fay.toml", "--labs", "1,2,3"]);
-    assert!(code == Some(0) && said.matches("  error ").count() == 3 && said.contains("'[1]'"), "{said}");
+    place.file(
+        "fay.toml",
+        "student = \"fay\"\n[answers]\n1 = [1, 2]\n2 = true\none-column = 1.25\n4 = 2026-01-01\n\
+         [answers.5]\nx = 1\n[predictions]\n1 = []\n",
+    );
+    let (code, said) = run(&place, &["check", "--file", "fay.toml", "--labs", "1,2,3,4,5", "--json", "f.json"]);
+    assert!(code == Some(0) && said.matches("  error ").count() == 4 && said.starts_with("fay: 1 of 5\n"), "{said}");
+    let fay = results("f.json");
+    let message = |place: usize| fay["tests"][place]["message"].as_str().unwrap();
+    assert_eq!(message(0), "it is a list; write a share like \"7.3 %\" or 0.073");
+    assert_eq!(message(1), "it is a truth value; write a number of blocks like \"73 blocks\" or 73");
+    assert!(message(3).starts_with("it is a date; write ") && message(4).starts_with("it is a table; write a number"));
+    assert_eq!(
+        (&fay["tests"][0]["answer"], &fay["tests"][0]["prediction_status"]),
+        (&"[1, 2]".into(), &"error".into())
+    );
+}
 
-    // What is no sheet is a result as well.
+#[test]
+fn what_is_no_sheet_fails_and_its_results_say_why() {
+    let place = Place::new();
+    let long = format!("student = \"eve\"\n#{}", "x".repeat(300_000));
     for (file, says) in [
-        ("student = ", "line 1"),
-        ("student = \"eve\"\nanswer = 3", "unknown field `answer`"),
-        ("student = \"eve\"\n[answers]\n77 = 3", "answers.77 = 3: there is no lab `77`"),
-        ("student = \"eve\"\n[answers]\n1 = 3\nlimiter = 4", "lab 1 is answered twice"),
-        ("student = \"eve\"\nseed = \"\"", "the seed is empty"),
+        (&b"student = "[..], &["line 1"][..]),
+        (b"student = \"eve\"\nanswer = 3", &["unknown field `answer`"]),
+        (b"student = \"eve\"\n[answers]\n1 = 37.5 %", &["line 3", "write answers in quotes, such as 1 = \"37.5 %\""]),
+        (b"student = \"eve\"\n[answers]\n77 = 3", &["answers.77 = 3: there is no lab `77`"]),
+        (b"student = \"eve\"\n[answers]\n1 = 3\nlimiter = 4", &["lab 1 is answered twice"]),
+        (b"student = \"eve\"\nseed = \"\"", &["seed = : the seed is empty"]),
+        (b"student = [1]", &["student = [1]: it is a list; write a name in quotes"]),
+        (b"\xff\xfes\x00", &["it is not UTF-8 text; save it as UTF-8"]),
+        (long.as_bytes(), &["it is longer than 256 KiB"]),
     ] {
         place.file("eve.toml", file);
-        assert_eq!(run(&place, &["check", "--file", "eve.toml", "--json", "e.json"]).0, Some(0), "{file}");
-        assert_eq!(run(&place, &["check", "--file", "eve.toml"]).0, Some(1), "{file}");
-        let eve = results("e.json");
-        assert!(eve["status"] == "error" && eve["message"].as_str().unwrap().contains(says), "{eve}");
+        assert_eq!(run(&place, &["check", "--file", "eve.toml", "--json", "e.json"]), (Some(2), String::new()));
+        let eve: Value = serde_json::from_slice(&place.read("e.json")).unwrap();
+        let message = eve["message"].as_str().unwrap();
+        assert!(eve["status"] == "error" && eve["tests"] == serde_json::json!([]), "{eve}");
+        assert!(says.iter().all(|part| message.contains(part)) && message.len() < 500, "{message}");
+        place.refused(&["lab", "check", "--file", "eve.toml"], &[says, &["eve.toml"]].concat());
     }
+    // As editors of other systems write it.
+    place.file("dos.toml", b"\xef\xbb\xbfstudent = \"dos\"\r\n[answers]\r\n3 = 1.25\r\n");
+    let (code, said) = run(&place, &["check", "--file", "dos.toml", "--labs", "3"]);
+    assert!(code == Some(0) && said.starts_with("dos: 1 of 1\n"), "{said}");
 }
 
 #[test]
@@ -241,4 +282,15 @@ fn a_folder_becomes_a_table() {
     let rows = table(&csv);
     assert_eq!((code, rows.len()), (Some(1), if cfg!(unix) { 7 } else { 6 }));
     assert!(rows[5..].iter().all(|row| row.last().unwrap().contains("no regular file")), "{csv}");
+    let note = |words: &[&str]| {
+        text(&place.run(&[&["lab", "check", "--folder", "class"], words].concat()).get_output().stderr)
+    };
+    let noted = note(&[]);
+    assert!(noted.contains("not graded: carl.toml, dora.toml, erin.toml"), "{noted}");
+    // Two sheets of one student, one of them from a system that writes endings large.
+    assert!(!noted.contains("same student"), "{noted}");
+    write("ZADA.TOML", &sheet("Ada", |_| false));
+    let noted = note(&[]);
+    assert!(noted.contains("warning: ZADA.TOML, ada.toml are of the same student, ada"), "{noted}");
+    assert_eq!(note(&["--quiet"]), "");
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::world,
-    lab::{Exercise, Graded, LabError, Part, Question, Status, Verdict},
+    lab::{Exercise, Graded, Part, Question, Status, Verdict},
 };
 
 /// Version of a lab in JSON.
@@ -114,12 +114,6 @@ pub fn graded(graded: &Graded) -> String {
         text += &paragraph(&format!("  {:5} ", mark.status.word()), &line);
     }
     text
-}
-
-/// A file that is no sheet of answers.
-pub fn unread(error: &LabError) -> String {
-    let lines: Vec<String> = error.to_string().lines().map(crate::report::clean).collect();
-    format!("error: {}\n", lines.join("\n"))
 }
 
 fn question_json(question: &Question, answers: bool) -> Value {

@@ -1,6 +1,9 @@
 //! Files of answers: one as results, a folder of them as a table.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
@@ -12,6 +15,9 @@ use crate::{
     lab::{Graded, Lab, LabError, Sheet, find, labs},
     report::clean,
 };
+
+/// Files and students that notes name at most.
+const NAMED: usize = 5;
 
 /// What every sheet is graded by.
 struct Course {
@@ -41,24 +47,26 @@ impl Course {
         self.counted.iter().map(|place| &self.labs[*place]).collect()
     }
 
-    fn grade(&self, origin: &str, text: &str) -> Result<Graded, LabError> {
-        Sheet::parse(origin, text)?.grade(&self.labs, &self.counted(), &self.catalog)
+    fn grade(&self, origin: &str, bytes: &[u8]) -> Result<Graded, LabError> {
+        Sheet::read(origin, bytes)?.grade(&self.labs, &self.counted(), &self.catalog)
     }
 }
 
-/// Grades one file. What is wrong inside it is a result, not an error of the program: with `json` the results say so, as those of
-/// Exercism's test runners do; without, the exit code does.
+/// A file of answers, or so much of it that it is refused as too long.
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    world::read_within(path, Sheet::LONGEST as u64 + 1)
+}
+
+/// Grades one file. Results are written of a file that is no sheet too, as Exercism's test runners do: they say what is wrong.
 pub fn file(path: &Path, json: Option<&Path>, counted: &[String], numbers: &Numbers) -> Result<u8> {
     let course = Course::new(counted, numbers)?;
-    let text = world::read_text(path)?;
-    let graded = course.grade(&named(path), &text);
+    let graded = course.grade(&named(path), &bytes(path)?);
     if let Some(target) = json {
         let value = graded.as_ref().map_or_else(|error| Graded::error_json(&error.to_string()), Graded::json);
         world::write(target, (serde_json::to_string_pretty(&value)? + "\n").as_bytes())?;
     }
-    let code = if graded.is_ok() || json.is_some() { EXIT_OK } else { EXIT_CHECK };
-    world::emit(None, &graded.map_or_else(|error| forms::unread(&error), |graded| forms::graded(&graded)))?;
-    Ok(code)
+    world::emit(None, &forms::graded(&graded?))?;
+    Ok(EXIT_OK)
 }
 
 /// A cell that no spreadsheet takes for a formula: students write their names, and teachers open the table.
@@ -73,6 +81,12 @@ fn regular(path: &Path) -> Result<()> {
     if what.is_file() { Ok(()) } else { bail!("`{}` is no regular file", path.display()) }
 }
 
+/// The first of some files.
+fn some(files: &[String]) -> String {
+    let more = if files.len() > NAMED { ", ..." } else { "" };
+    files[..files.len().min(NAMED)].join(", ") + more
+}
+
 /// Grades all files of a folder.
 pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers: &Numbers, quiet: bool) -> Result<u8> {
     let course = Course::new(counted, numbers)?;
@@ -81,7 +95,7 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
     for entry in std::fs::read_dir(folder).with_context(what)? {
         paths.push(entry.with_context(what)?.path());
     }
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.retain(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")));
     paths.sort();
     if paths.is_empty() {
         bail!("--folder `{}` has no file of answers (*.toml)", folder.display());
@@ -92,19 +106,21 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
     header.extend(labs.iter().map(|lab| format!("lab_{}", lab.number)));
     header.push("error".into());
     writer.write_record(&header)?;
-    let mut errors = 0;
+    let mut left_out = Vec::new();
+    let mut students: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let grade = |path: &PathBuf| {
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let graded = regular(path)
-            .and_then(|()| world::read_text(path))
-            .and_then(|text| Ok(course.grade(&file, &text)?))
+            .and_then(|()| bytes(path))
+            .and_then(|bytes| Ok(course.grade(&file, &bytes)?))
             .map_err(|error| format!("{error:#}"));
         (file, graded)
     };
     for (file, graded) in paths.par_iter().map(grade).collect::<Vec<_>>() {
-        let mut row = vec![file];
+        let mut row = vec![file.clone()];
         match graded {
             Ok(graded) => {
+                students.entry(graded.student.trim().to_lowercase()).or_default().push(file);
                 let seed = graded.seed.clone().unwrap_or_default();
                 row.extend([graded.student.clone(), seed, graded.score().to_string(), graded.marks.len().to_string()]);
                 let word = |mark: &crate::lab::Mark| match mark.answer {
@@ -115,7 +131,7 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
                 row.push(String::new());
             }
             Err(error) => {
-                errors += 1;
+                left_out.push(file);
                 row.extend(vec![String::new(); 4 + labs.len()]);
                 // A table has one line per row: of a parser's message with its caret the lines follow each other.
                 row.push(error.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -124,7 +140,11 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
         writer.write_record(row.iter().map(|cell| inert(cell)))?;
     }
     world::emit(output, &String::from_utf8(writer.into_inner()?)?)?;
+    for (student, files) in students.iter().filter(|(_, files)| files.len() > 1).take(NAMED) {
+        world::note(quiet, &format!("warning: {} are of the same student, {student}", some(files)));
+    }
     let files = world::counted(paths.len() as u64, "file");
-    world::note(quiet, &format!("{files}, {errors} not graded"));
-    Ok(if errors > 0 { EXIT_CHECK } else { EXIT_OK })
+    let which = if left_out.is_empty() { String::new() } else { format!(": {}", some(&left_out)) };
+    world::note(quiet, &format!("{files}, {} not graded{which}", left_out.len()));
+    Ok(if left_out.is_empty() { EXIT_OK } else { EXIT_CHECK })
 }

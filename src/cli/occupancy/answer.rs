@@ -12,14 +12,12 @@ use crate::{
         world::{self, counted},
     },
     gpu::{Accumulation, CuLimits, Limits, WorkgroupMode},
-    launch::why_not,
     occupancy::{
         BlockLimits, Occupancy, Resource, Resources,
         advice::{self, BlockSize},
         amd, occupancy,
     },
-    report::{Part, page},
-    units::decimal,
+    report::{Part, page, residency},
 };
 
 /// One configuration with everything that is said about it.
@@ -29,15 +27,9 @@ pub(super) struct Answer {
     notes: Vec<String>,
     resources: Resources,
     found: Occupancy,
-    /// Why no block fits, and the largest that would.
-    refusal: Option<(String, String)>,
     steps: Vec<String>,
     sizes: Vec<BlockSize>,
     bounds: Option<String>,
-}
-
-fn percent(fraction: f64) -> String {
-    decimal(fraction * 100.0, 1)
 }
 
 fn count(blocks: u32) -> String {
@@ -55,18 +47,12 @@ impl Answer {
         let found = occupancy(limits, &resources);
         let joint = advice::joint_step(limits, &resources, &found);
         let mut steps: Vec<String> = joint.iter().map(|s| s.sentence(&found)).collect();
-        let refusal = (found.blocks_per_sm == 0).then(|| why_not(limits, &resources, &found));
-        if refusal.is_some() {
-            if let Some(block) = advice::largest_block(limits, &resources) {
-                steps.push(format!("the largest legal block is {}", counted(block.into(), "thread")));
-            }
+        if found.blocks_per_sm == 0 {
+            steps.extend(residency::largest_block(limits, &resources));
         } else if found.limiters().contains(Resource::Blocks) && found.active_warps() < found.max_warps {
             steps.push("all block slots are taken: larger blocks fill more warp slots".into());
         }
-        steps.extend(advice::registers_for_all(limits, &resources).map(|(registers, sizes)| {
-            let sizes: Vec<String> = sizes.iter().map(|s| s.threads.to_string()).collect();
-            format!("100 % takes at most {registers} registers per thread, in blocks of {} threads", sizes.join(", "))
-        }));
+        steps.extend(residency::registers_for_all(limits, &resources));
         let words = limits.words();
         steps.iter_mut().for_each(|step| *step = words.say(step));
         let bounds = want.map(|wanted| {
@@ -96,7 +82,7 @@ impl Answer {
             }
         });
         let sizes = advice::best_block_sizes(limits, &resources);
-        Self { name, limits: limits.clone(), notes, resources, found, refusal, steps, sizes, bounds }
+        Self { name, limits: limits.clone(), notes, resources, found, steps, sizes, bounds }
     }
 
     fn table(&self) -> Table<'static> {
@@ -161,21 +147,9 @@ impl Answer {
 
     /// Residency, and what limits it.
     fn summary(&self) -> [String; 2] {
-        let found = &self.found;
         let words = self.limits.words();
-        let limiters = found.limiters().sentence();
-        let head = format!(
-            "{} per SM, {} of {} warps, occupancy {} %",
-            count(found.blocks_per_sm),
-            found.active_warps(),
-            found.max_warps,
-            percent(found.fraction())
-        );
-        let limit = match &self.refusal {
-            Some((reason, cure)) => format!("The block cannot run: {reason}; {cure}."),
-            None => format!("Limited by {limiters}."),
-        };
-        [format!("{}: {}", self.name, words.say(&head)), words.say(&limit)]
+        let limit = residency::limit(&self.limits, &self.resources, &self.found);
+        [format!("{}: {}", self.name, words.say(&residency::residency(&self.found))), words.say(&limit)]
     }
 
     /// What follows the table: headings with their lines.
@@ -184,10 +158,10 @@ impl Answer {
         let mut lists = vec![("Conventions".to_owned(), conventions), ("Next step".to_owned(), self.steps.clone())];
         lists.extend(self.bounds.iter().map(|bounds| ("Launch bounds".to_owned(), vec![bounds.clone()])));
         if let Some(best) = self.sizes.first() {
-            let sizes: Vec<String> = self.sizes.iter().map(|s| s.threads.to_string()).collect();
             let what = if self.limits.cu().is_some() { "Workgroup" } else { "Block" };
-            let heading = format!("{what} sizes with the most occupancy ({} %)", percent(best.fraction));
-            lists.push((heading, vec![sizes.join(", ")]));
+            let heading =
+                format!("{what} sizes with the most occupancy ({} %)", residency::occupancy_percent(best.fraction));
+            lists.push((heading, vec![residency::block_sizes(&self.sizes)]));
         }
         lists.retain(|(_, items)| !items.is_empty());
         lists
@@ -237,10 +211,7 @@ impl Answer {
                 unit.gfx, unit.wave_size
             ),
             format!("LLVM prints `Occupancy: {}` (wavefronts per SIMD, rounded up)", found.llvm_waves_per_simd),
-            format!(
-                "HIP's hipOccupancyMaxActiveBlocksPerMultiprocessor answers {} (no barrier slots, no LDS granule)",
-                found.hip_blocks
-            ),
+            residency::hip_answers(found.hip_blocks) + " (no barrier slots, no LDS granule)",
         ]
     }
 
