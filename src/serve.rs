@@ -70,6 +70,7 @@ pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
     port: u16,
+    told: Told,
 }
 
 /// What requests share.
@@ -88,10 +89,12 @@ impl Server {
         let start = |error: &dyn std::fmt::Display| ServeError::Start(error.to_string());
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(DRAWING).build();
         let runtime = runtime.map_err(|error| start(&error))?;
+        // Before anybody knows the address, so that whoever waits for it can end the program well.
+        let told = runtime.block_on(async { Told::listen() })?;
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port)));
         let listener = listener.map_err(|error| ServeError::Port { port, problem: error.to_string() })?;
         let port = listener.local_addr().map_err(|error| start(&error))?.port();
-        Ok(Self { runtime, listener, port })
+        Ok(Self { runtime, listener, port, told })
     }
 
     /// The address of the page.
@@ -104,13 +107,13 @@ impl Server {
     /// # Errors
     /// The process cannot listen to signals.
     pub fn run(self, site: Site) -> Result<(), ServeError> {
-        let Self { runtime, listener, port } = self;
+        let Self { runtime, listener, port, told } = self;
         let shared = Arc::new(Shared { site, port, drawing: Semaphore::new(DRAWING) });
         let router = Router::new().fallback(answer).with_state(shared);
         let result = runtime.block_on(async {
             tokio::select! {
                 never = accept(listener, router) => never,
-                told = told_to_end() => told,
+                told = told.end() => told,
             }
         });
         // A drawing that is not ready by then is not wanted any more.
@@ -148,21 +151,44 @@ fn serve(stream: TcpStream, router: Router) -> impl Future<Output = ()> {
     }
 }
 
+/// What tells the program to end.
 #[cfg(unix)]
-async fn told_to_end() -> Result<(), ServeError> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| ServeError::Start(error.to_string()));
-    let (mut interrupt, mut end) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = end.recv() => {}
-    }
-    Ok(())
+struct Told {
+    interrupt: tokio::signal::unix::Signal,
+    end: tokio::signal::unix::Signal,
 }
 
+#[cfg(unix)]
+impl Told {
+    /// Listens from now on; inside of a runtime.
+    fn listen() -> Result<Self, ServeError> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).map_err(|error| ServeError::Start(error.to_string()));
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, end: listen(SignalKind::terminate())? })
+    }
+
+    async fn end(mut self) -> Result<(), ServeError> {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.end.recv() => {}
+        }
+        Ok(())
+    }
+}
+
+/// What tells the program to end.
 #[cfg(not(unix))]
-async fn told_to_end() -> Result<(), ServeError> {
-    tokio::signal::ctrl_c().await.map_err(|error| ServeError::Start(error.to_string()))
+struct Told;
+
+#[cfg(not(unix))]
+impl Told {
+    fn listen() -> Result<Self, ServeError> {
+        Ok(Self)
+    }
+
+    async fn end(self) -> Result<(), ServeError> {
+        tokio::signal::ctrl_c().await.map_err(|error| ServeError::Start(error.to_string()))
+    }
 }
 
 /// Whether a request means this server and not a name that somebody points at it (DNS rebinding).
