@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    io::IsTerminal,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 use super::{Numbers, Paths, forms, named};
@@ -81,6 +83,9 @@ fn regular(path: &Path) -> Result<()> {
     if what.is_file() { Ok(()) } else { bail!("`{}` is no regular file", path.display()) }
 }
 
+/// Above so many files a bar is shown on a terminal.
+const MANY: usize = 100;
+
 /// The first of some files.
 fn some(files: &[String]) -> String {
     let more = if files.len() > NAMED { ", ..." } else { "" };
@@ -108,15 +113,20 @@ pub fn folder(folder: &Path, output: Option<&Path>, counted: &[String], numbers:
     writer.write_record(&header)?;
     let mut left_out = Vec::new();
     let mut students: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let watched = !quiet && paths.len() > MANY && std::io::stderr().is_terminal();
+    let bar = if watched { ProgressBar::new(paths.len() as u64) } else { ProgressBar::hidden() };
     let grade = |path: &PathBuf| {
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let graded = regular(path)
             .and_then(|()| bytes(path))
             .and_then(|bytes| Ok(course.grade(&file, &bytes)?))
             .map_err(|error| format!("{error:#}"));
+        bar.inc(1);
         (file, graded)
     };
-    for (file, graded) in paths.par_iter().map(grade).collect::<Vec<_>>() {
+    let all: Vec<_> = paths.par_iter().map(grade).collect();
+    bar.finish_and_clear();
+    for (file, graded) in all {
         let mut row = vec![file.clone()];
         match graded {
             Ok(graded) => {
