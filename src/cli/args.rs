@@ -48,6 +48,7 @@ impl GpuFolder {
             paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
             paths.sort();
             for path in paths {
+                world::must_be_file(&path)?;
                 catalog
                     .add(&stem(&path), &world::read_text(&path)?)
                     .with_context(|| format!("`{}`", path.display()))?;

@@ -2,6 +2,7 @@
 
 mod ask;
 mod command;
+mod folder;
 mod found;
 mod merge;
 mod parts;

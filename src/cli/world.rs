@@ -10,6 +10,9 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::report::clean;
 
+mod temporary;
+pub use temporary::{Hold, hold};
+
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     if path == Path::new("-") {
@@ -36,6 +39,14 @@ pub fn must_end(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a pipe or device that was found in a folder, since nobody may ever write to it; one that is named is read.
+pub fn must_be_file(path: &Path) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        bail!("`{}` is a pipe or a device, not a file: move it out of its folder", path.display());
+    }
+    Ok(())
+}
+
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Result<String> {
     let bytes = read(path)?;
@@ -55,7 +66,7 @@ pub fn read_within(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file whole: to a temporary file beside it, then by renaming.
+/// Writes a file whole: to a temporary file beside it, then by renaming. What killed runs left of the same file is removed.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     replace(path, |file| file.write_all(bytes))
 }
@@ -81,7 +92,7 @@ where
         let problem = if folder.exists() { "is a file, not a folder" } else { "does not exist" };
         bail!("{}: `{}` {problem}", what(), folder.display());
     }
-    let mut temporary = tempfile::Builder::new().prefix(".wavecast-").tempfile_in(folder).with_context(what)?;
+    let mut temporary = temporary::beside(&target, folder).with_context(what)?;
     fill(temporary.as_file_mut()).map_err(Into::into)?;
     // Temporary files are private; a result should be as readable as any new file.
     #[cfg(unix)]

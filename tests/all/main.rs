@@ -86,6 +86,7 @@ mod sweep_axes;
 mod sweep_charts;
 mod sweep_finding;
 mod sweep_parts;
+mod sweep_runs;
 mod tables;
 mod time_laws;
 mod trace_damage;

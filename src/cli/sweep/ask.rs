@@ -12,6 +12,7 @@ use crate::{
         table::{Cell, Table},
         world,
     },
+    report::clean,
     sweep::{Condition, Crossing, Sensitivity, crossings, sensitivity},
     units::significant,
 };
@@ -68,7 +69,7 @@ impl Questions {
         let mut text = String::new();
         let lines = [format!("{} at {}", space.plan.op, point.join(", "))].into_iter().chain(found.sentences());
         for line in lines {
-            text += &(textwrap::fill(&line, world::width()) + "\n");
+            text += &(textwrap::fill(&clean(&line), world::width()) + "\n");
         }
         Ok(text + "\n" + &for_people(&found).text())
     }
@@ -110,7 +111,7 @@ impl Questions {
                 let mut text = String::new();
                 for crossing in found.iter().take(SHOWN) {
                     let line = crossing.sentence(along, (&ends.0, &ends.1), &condition);
-                    text += &(textwrap::fill(&line, world::width()) + "\n");
+                    text += &(textwrap::fill(&clean(&line), world::width()) + "\n");
                 }
                 if found.len() > SHOWN {
                     text += &format!("and {} more combinations: --format csv\n", found.len() - SHOWN);

@@ -140,12 +140,12 @@ impl Report<'_> {
     pub fn text(&self, width: usize) -> String {
         let found = self.found;
         let mut text = headline(&self.space.plan);
-        let mut say = |line: String| text += &(textwrap::fill(&line, width) + "\n");
+        let mut say = |line: String| text += &(textwrap::fill(&clean(&line), width) + "\n");
         if !self.bounds().is_empty() {
             say(self.bounds());
         }
         if found.errors > 0 {
-            let reason = clean(found.first_error.as_deref().unwrap_or_default());
+            let reason = found.first_error.as_deref().unwrap_or_default();
             let first = if found.errors > 1 { "; the first" } else { "" };
             say(format!("{} of {} cannot run{first}: {reason}", grouped(found.errors), counted(found.rows, "point")));
         }
@@ -187,7 +187,7 @@ impl Report<'_> {
             };
             let line =
                 format!("Best ({word} {name}): {}: {value}{us} us, {bound}-bound{tile}.", self.point(&kept.cells));
-            return format!("\n{}\n", textwrap::fill(&line, width));
+            return format!("\n{}\n", textwrap::fill(&clean(&line), width));
         }
         let names: Vec<&str> = by.iter().map(|place| self.columns[*place].name.as_str()).collect();
         let mut places = by.to_vec();

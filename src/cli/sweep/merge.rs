@@ -57,6 +57,7 @@ fn manifests(folders: &[PathBuf]) -> Result<Vec<Held>> {
             bail!("`{}` holds no shard of a sweep: name the folders of `wavecast sweep --out`", folder.display());
         }
         for path in paths {
+            world::must_be_file(&path)?;
             held.push(Held { folder: folder.clone(), manifest: Manifest::read(&path)?, path });
         }
     }
@@ -69,15 +70,7 @@ fn checked(folders: &[PathBuf]) -> Result<Vec<Held>> {
     let held = manifests(folders)?;
     let first = &held[0];
     for other in &held[1..] {
-        let alike = Manifest {
-            shard: first.manifest.shard,
-            first_row: first.manifest.first_row,
-            end_row: first.manifest.end_row,
-            part_rows: first.manifest.part_rows,
-            ..other.manifest.clone()
-        };
-        if alike != first.manifest {
-            let difference = alike.difference(&first.manifest);
+        if let Some(difference) = other.manifest.apart_from(&first.manifest) {
             bail!("`{}` and `{}` are not of one sweep: {difference}", other.path.display(), first.path.display());
         }
     }

@@ -1,8 +1,6 @@
 //! Rows in files: one, or the parts of a folder with a manifest that says what belongs together.
 
 use std::{
-    collections::BTreeSet,
-    fs,
     io::{BufWriter, Write},
     path::Path,
 };
@@ -73,8 +71,6 @@ pub enum Piece {
     Parquet(parquet::Group),
 }
 
-/// Most parts of a shard: more files than that no folder likes.
-const MOST_PARTS: u64 = 1_000_000;
 /// Version of the columns and of what a file says of itself.
 const SCHEMA: u32 = 1;
 
@@ -270,54 +266,19 @@ fn mark(space: &Swept) -> String {
     format!("{:016x}", fingerprint(&parts))
 }
 
-/// Makes the folder of `--out` ready: the manifest in place, earlier parts, whose names it gives, kept only on `--resume`,
-/// and what an interrupted run left half written removed.
-pub fn prepare(folder: &Path, manifest: &Manifest, resume: bool) -> Result<BTreeSet<String>> {
-    let rows = manifest.end_row - manifest.first_row;
-    if rows / manifest.part_rows > MOST_PARTS {
-        let least = rows.div_ceil(MOST_PARTS);
-        bail!("--part-rows {}: {rows} rows in more than {MOST_PARTS} parts; take at least {least}", manifest.part_rows);
-    }
-    world::folder(folder)?;
-    let what = || format!("`{}` cannot be read", folder.display());
-    let (mut done, mut half) = (BTreeSet::new(), Vec::new());
-    for entry in fs::read_dir(folder).with_context(what)? {
-        let Ok(name) = entry.with_context(what)?.file_name().into_string() else { continue };
-        let number = name.strip_prefix("rows-").and_then(|rest| rest.split('.').next()?.parse().ok());
-        if number.is_none_or(|first: u64| !(manifest.first_row..manifest.end_row).contains(&first)) {
-            continue;
-        }
-        if name.ends_with(world::UNFINISHED) {
-            half.push(name);
-        } else {
-            done.insert(name);
-        }
-    }
-    let path = folder.join(manifest.name());
-    if path.exists() {
-        if !resume {
-            bail!("`{}` is there already: go on with --resume, or name another folder by --out", path.display());
-        }
-        let found = Manifest::read(&path)?;
-        if found != *manifest {
-            let difference = found.difference(manifest);
-            let cure = "remove the folder, or name another by --out";
-            bail!("`{}` was written by another sweep: {difference}; {cure}", path.display());
-        }
-    } else if let Some(first) = done.first() {
-        let name = manifest.name();
-        bail!("`{}` holds {first} without its manifest {name}; name another folder by --out", folder.display());
-    } else {
-        world::write(&path, (serde_json::to_string_pretty(manifest)? + "\n").as_bytes())?;
-    }
-    for name in half {
-        // It may be gone, which is as good.
-        let _ = fs::remove_file(folder.join(name));
-    }
-    Ok(done)
-}
-
 impl Manifest {
+    /// Why the shards of two are not of one sweep; absent where they are. Parts may be of different lengths.
+    pub fn apart_from(&self, other: &Self) -> Option<String> {
+        let alike = Self {
+            shard: other.shard,
+            first_row: other.first_row,
+            end_row: other.end_row,
+            part_rows: other.part_rows,
+            ..self.clone()
+        };
+        (alike != *other).then(|| alike.difference(other))
+    }
+
     /// In which field two differ first, for people.
     pub fn difference(&self, other: &Self) -> String {
         let fields = |m: &Self| serde_json::to_value(m).ok();

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::{
-    Args, Swept, found, is_slow,
+    Args, Swept, folder, found, is_slow,
     parts::{self, Encoder, Form, Manifest, Piece},
     sums::Sums,
 };
@@ -146,13 +146,13 @@ fn folder_of_parts(
     columns: &[Column],
     args: &Args,
 ) -> Result<u64> {
-    let done = parts::prepare(folder, manifest, args.resume)?;
+    let ready = folder::prepare(folder, manifest, args.resume)?;
     let mut sums = Sums::read(&folder.join(manifest.name()))?;
     let encoder = Encoder::new(args.parts, columns, manifest.inputs, &manifest.about())?;
     let (mut kept, mut damaged, mut unseen) = (0, 0, 0);
     for (name, rows) in manifest.parts() {
         let path = folder.join(&name);
-        if done.contains(&name) {
+        if ready.done.contains(&name) {
             if sums.holds(&path)? {
                 kept += 1;
                 // What is there is not evaluated again, unless something is looked for in all of it.

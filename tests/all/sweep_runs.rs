@@ -1,0 +1,149 @@
+//! Sweeps beside each other in time and place: killed ones, two in one folder, pipes among the files.
+
+#![cfg(unix)]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::place::{Place, text};
+
+const SWEEP: [&str; 11] =
+    ["sweep", "--op", "gemm", "--fix", "n=64", "--fix", "k=64", "--fix", "dtype=bf16", "--gpu", "l40s"];
+
+fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&SWEEP[..], more].concat()
+}
+
+/// A run that takes much longer than the test, stopped with it.
+struct Long(Child);
+
+impl Long {
+    fn new(place: &Place, more: &[&str]) -> Self {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("wavecast"));
+        command.current_dir(&place.0).args(words(&["--axis", "m=1:2000000000", "--jobs", "1"])).args(more);
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Long {
+    fn drop(&mut self) {
+        // It may have ended, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn until(what: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !what() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the run wrote nothing");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn temporary(place: &Place) -> Vec<String> {
+    place.names(".").into_iter().filter(|name| name.starts_with(".wavecast-x.csv-")).collect()
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_and_nothing_else() {
+    let place = Place::new();
+    let small = words(&["--axis", "m=1,2", "--output", "x.csv"]);
+    let others =
+        [".wavecast-y.csv-a1B2c3", ".wavecast-x.csv-a1B2c34", ".wavecast-x.csv-old-a1B2c3", ".wavecast-a1B2c3"];
+    for name in others {
+        place.file(name, "of somebody else");
+    }
+    let there = || others.iter().all(|name| place.0.path().join(name).is_file());
+    let long = Long::new(&place, &["--output", "x.csv"]);
+    until(|| !temporary(&place).is_empty() && temporary(&place).len() == 3);
+    // What is being written stays.
+    place.run(&small).success();
+    assert!(temporary(&place).len() == 3 && there(), "{:?}", temporary(&place));
+    long.kill();
+    assert_eq!(temporary(&place).len(), 3);
+    place.run(&small).success();
+    assert!(temporary(&place).len() == 2 && there(), "{:?}", temporary(&place));
+    // The longest name that a file system takes.
+    let longest = format!("{}.csv", "ä".repeat(125));
+    place.run(&words(&["--axis", "m=1,2", "--output", &longest])).success();
+    assert_eq!(place.read(&longest), place.read("x.csv"));
+}
+
+#[test]
+fn two_runs_in_one_folder_know_of_each_other() {
+    let place = Place::new();
+    let parts = ["--parts", "csv", "--out", "rows"];
+    let long = Long::new(&place, &[&parts[..], &["--part-rows", "10000"]].concat());
+    let manifest = place.0.path().join("rows/shard-1-of-1.json");
+    until(|| fs::read_dir(place.0.path().join("rows")).is_ok_and(|found| found.count() > 1));
+    let again = [&["--axis", "m=1:2000000000", "--part-rows", "10000"], &parts[..], &["--resume"]].concat();
+    let told =
+        ["another run is writing the shard of `rows/shard-1-of-1.json`", "wait for it or stop it", "m=1:2000000000"];
+    place.refused(&words(&again), &told);
+    long.kill();
+    assert!(manifest.is_file());
+
+    // Another sweep, and the same in other shards, name the manifest that is there.
+    let half = |axis, shard| {
+        words(&[&["--axis", axis, "--shard", shard, "--parts", "csv"], &["--out", "halves"][..]].concat())
+    };
+    place.run(&half("m=1:50", "1/2")).success();
+    let cure = "name another folder by --out";
+    place.refused(&half("m=1:60", "2/2"), &["`halves/shard-1-of-2.json` is of another run", "m=1:50", "m=1:60", cure]);
+    place.refused(&half("m=1:50", "1/4"), &["`halves/shard-1-of-2.json`", "shards is 2 there and 4 here", cure]);
+    place.run(&half("m=1:50", "2/2")).success();
+    let both = place.out(&["merge", "halves", "--output", "all.csv"]);
+    assert_eq!(both, "");
+    assert_eq!(text(&place.read("all.csv")).lines().count(), 51);
+}
+
+#[test]
+fn a_pipe_in_a_folder_holds_nothing_up() {
+    let place = Place::new();
+    let pipe = |name: &str| {
+        fs::create_dir_all(place.0.path().join(Path::new(name).parent().unwrap())).unwrap();
+        assert!(Command::new("mkfifo").arg(place.0.path().join(name)).status().unwrap().success());
+    };
+    pipe("gpus/mine.toml");
+    place.refused(&["gpus", "list", "--gpu-dir", "gpus"], &["`gpus/mine.toml` is a pipe", "move it out"]);
+    pipe("rows/shard-1-of-1.json");
+    place.refused(&["merge", "rows", "--output", "all.csv"], &["`rows/shard-1-of-1.json` is a pipe", "move it out"]);
+    let out = ["--axis", "m=1,2", "--out", "rows", "--resume"];
+    place.refused(&words(&out), &["`rows/shard-1-of-1.json` is a pipe", "move it out"]);
+    // One that is named is read: a shell makes it for `sweep <(...)`.
+    pipe("named/sweep.toml");
+    let sweep =
+        "schema = 1\ntitle = \"\"\nop = \"gemm\"\n[fixed]\nm = 64\nn = 64\nk = 64\ndtype = \"bf16\"\ngpu = \"l40s\"\n";
+    let path = place.0.path().join("named/sweep.toml");
+    let writer = thread::spawn(move || fs::write(path, sweep).unwrap());
+    assert!(place.out(&["sweep", "named/sweep.toml"]).starts_with("gemm: 1 point\n"));
+    writer.join().unwrap();
+}
+
+#[test]
+fn answers_do_not_move_the_cursor() {
+    let place = Place::new();
+    let of =
+        |more: &[&'static str]| [&["sweep", "--op", "gemm", "--fix", "dtype=bf16", "--fix", "n=64"], more].concat();
+    let odd = "m=64,1\u{1b}[31m2";
+    let asked: [&[&str]; 3] = [
+        &["--axis", "k=64,128", "--axis", odd, "--first", "bound = memory", "--along", "k"],
+        &["--fix", "k=64", "--axis", odd, "--best", "time", "--by", "m"],
+        &["--fix", "k=64", "--axis", odd],
+    ];
+    for more in asked {
+        let said = place.out(&[&of(more)[..], &["--gpu", "l40s"]].concat());
+        assert!(said.contains("1 [31m2") && !said.contains('\u{1b}'), "{said:?}");
+    }
+}
