@@ -15,6 +15,7 @@ mod quantity;
 mod sensitivity;
 mod subject;
 mod values;
+mod words;
 
 pub use batch::{ABSENT, Batch, Cell, Cells, Column, NONE, Texts, columns};
 pub use crossing::{Condition, Crossing, CrossingError, crossings};

@@ -25,7 +25,7 @@ use crate::{
     fit::Prices,
     gpu::Catalog,
     scenario, simulation,
-    sweep::{Evaluator, Options, Place, Plan, Sample, Shard, Subject, columns, embedded},
+    sweep::{Evaluator, Options, Place, Plan, Sample, Shard, Subject, Values, columns, embedded},
 };
 pub use merge::{MergeArgs, merge};
 
@@ -44,11 +44,11 @@ pub struct Space {
     /// The launches of a simulation file or built-in simulation, with or without --op simulate
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "kernel"])]
     simulation: Option<String>,
-    /// Values of a key: a,b,c, LOW:HIGH, LOW:HIGH:STEP, LOW:HIGH:x2 (powers), LOW:HIGH:/9 (so many); the first axis varies slowest
-    #[arg(long, value_name = "KEY=VALUES", value_parser = pair)]
+    /// Values of a key: a,b,c, LOW:HIGH, LOW:HIGH:STEP, LOW:HIGH:x2 (powers), LOW:HIGH:/9 (so many); "a,b",c where a value has a comma; the first axis varies slowest
+    #[arg(long, value_name = "KEY=VALUES", value_parser = values)]
     axis: Vec<(String, String)>,
     /// The same for keys that advance together
-    #[arg(long, value_name = "KEY=VALUES", value_parser = pair)]
+    #[arg(long, value_name = "KEY=VALUES", value_parser = values)]
     zip: Vec<(String, String)>,
     /// A value that stays; in a file's place where it has one
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
@@ -103,6 +103,7 @@ pub struct Args {
     output: OutputArgs,
 }
 
+/// A key and its value, with or without quotes around it.
 fn pair(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUES, such as m=64:8192:64")?;
     let (key, value) = (key.trim(), value.trim().trim_matches('"'));
@@ -110,6 +111,13 @@ fn pair(text: &str) -> Result<(String, String), String> {
         return Err("write KEY=VALUES, such as m=64:8192:64".into());
     }
     Ok((key.into(), value.into()))
+}
+
+/// The same for a list or range. Quotes around it go only where they keep no comma from parting values.
+fn values(text: &str) -> Result<(String, String), String> {
+    let (key, value) = pair(text)?;
+    let as_written = text.split_once('=').map_or("", |(_, value)| value.trim());
+    Ok((key, if value.contains(',') { as_written.into() } else { value }))
 }
 
 /// A sweep with all that its points need.
@@ -145,7 +153,7 @@ impl Space {
         match &self.gpu.gpu[..] {
             [] => {}
             [one] => options.fixed.push(("gpu".into(), one.clone())),
-            several => options.axes.push(("gpu".into(), several.join(","))),
+            several => options.axes.push(("gpu".into(), Values::joined(several))),
         }
         let mut notes = Vec::new();
         let mut plan = self.plan(&options)?;

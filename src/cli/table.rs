@@ -1,7 +1,7 @@
 //! Small tables in every output format.
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Drawn, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table as Drawn, Width, presets};
 use serde_json::{Map, Value};
 
 use super::{args::Format, world};
@@ -127,6 +127,14 @@ impl Table<'_> {
         self.drawn(UNDERLINED, Some(world::width()))
     }
 
+    /// The table as text for the width of the terminal without a break inside a word; absent where there is no room for that.
+    pub fn unbroken(&self) -> Option<String> {
+        let (width, least) = (world::width(), self.least_widths());
+        // A column stands between two of them.
+        let fits = least.iter().sum::<usize>() + least.len() <= width + 1;
+        fits.then(|| self.arranged(UNDERLINED, Some(width), &least))
+    }
+
     /// The table as text that no terminal's width wraps.
     pub fn wide(&self) -> String {
         self.drawn(UNDERLINED, Some(usize::from(u16::MAX)))
@@ -150,7 +158,23 @@ impl Table<'_> {
         }
     }
 
+    /// What each column takes at least without a break inside a word, with the space behind it.
+    fn least_widths(&self) -> Vec<usize> {
+        let words = |text: &str| text.split_whitespace().map(textwrap::core::display_width).max().unwrap_or_default();
+        let column = |(index, (heading, _)): (usize, &(&str, &str))| {
+            let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| words(&cell.text()));
+            let space = usize::from(index + 1 != self.columns.len());
+            cells.fold(words(heading), usize::max) + space
+        };
+        self.columns.iter().enumerate().map(column).collect()
+    }
+
     fn drawn(&self, preset: comfy_table::TableStyle, width: Option<usize>) -> String {
+        self.arranged(preset, width, &[])
+    }
+
+    /// The table in a width, each column at least as wide as `least` says of it.
+    fn arranged(&self, preset: comfy_table::TableStyle, width: Option<usize>, least: &[usize]) -> String {
         let mut table = Drawn::new();
         table.load_style(preset);
         if let Some(width) = width {
@@ -172,6 +196,9 @@ impl Table<'_> {
             let last = self.columns.len().saturating_sub(1);
             for (index, column) in table.column_iter_mut().enumerate() {
                 column.set_padding((0, u16::from(index != last)));
+                if let Some(Ok(least)) = least.get(index).map(|least| u16::try_from(*least)) {
+                    column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+                }
             }
         }
         table.trim_fmt() + "\n"

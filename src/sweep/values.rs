@@ -63,7 +63,7 @@ pub struct ValuesError {
     pub rule: String,
 }
 
-fn wrong<T>(value: impl ToString, rule: impl Into<String>) -> Result<T, ValuesError> {
+pub(super) fn wrong<T>(value: impl ToString, rule: impl Into<String>) -> Result<T, ValuesError> {
     Err(ValuesError { value: value.to_string(), rule: rule.into() })
 }
 
@@ -197,14 +197,6 @@ impl Values {
         Self::range(&Range { from: parts[0].into(), to: parts[1].into(), spacing }, counts)
     }
 
-    /// A list of words `a,b,c`, none of which is a range.
-    ///
-    /// # Errors
-    /// As of `list`.
-    pub fn words(text: &str) -> Result<Self, ValuesError> {
-        Self::list(text.split(',').map(|part| part.trim().to_owned()).collect())
-    }
-
     /// How many.
     pub fn len(&self) -> u64 {
         match &self.form {
@@ -309,6 +301,7 @@ mod tests {
     fn what_gives_no_values_says_why() {
         for (text, counts, expected) in [
             ("", true, "a value is empty"),
+            ("1,", true, "a value is empty"),
             ("8:4", true, "the range must rise"),
             ("1:4:0", true, "above 0"),
             ("1:4:0.5", true, "whole number"),

@@ -147,3 +147,74 @@ fn answers_do_not_move_the_cursor() {
         assert!(said.contains("1 [31m2") && !said.contains('\u{1b}'), "{said:?}");
     }
 }
+
+#[test]
+fn a_name_with_a_comma_stands_in_quotes() {
+    let place = Place::new();
+    place.file("my,gpu.toml", include_bytes!("../../gpus/nvidia/l40s.toml"));
+    let of = |more: &[&'static str]| {
+        [&["sweep", "--op", "gemm", "--fix", "dtype=bf16", "--fix", "n=64", "--fix", "k=64"], more].concat()
+    };
+    let asked: [&[&str]; 2] = [
+        &["--fix", "m=64", "--axis", "gpu=\"my,gpu.toml\",l4", "--format", "csv"],
+        &["--fix", "m=64", "--gpu", "my,gpu.toml", "--gpu", "l4", "--format", "csv"],
+    ];
+    for more in asked {
+        let csv = place.out(&of(more));
+        let rows: Vec<&str> = csv.lines().skip(1).collect();
+        assert!(rows.len() == 2 && rows[0].starts_with("0,\"my,gpu.toml\",") && rows[1].starts_with("1,l4,"), "{csv}");
+    }
+    let one = place.out(&of(&["--fix", "m=64", "--gpu", "my,gpu.toml"]));
+    assert!(one.contains("gpu = my,gpu.toml"), "{one}");
+    place.refused(&of(&["--axis", "m=\"64,128", "--gpu", "l4"]), &["a quote is not closed"]);
+}
+
+#[test]
+fn tables_break_lines_at_spaces() {
+    let place = Place::new();
+    let wide = [
+        "sweep",
+        "--op",
+        "attention",
+        "--fix",
+        "dtype=bf16",
+        "--fix",
+        "phase=decode",
+        "--fix",
+        "head_dim=128",
+        "--fix",
+        "seq_q=1",
+        "--axis",
+        "heads_q=32,64",
+        "--axis",
+        "heads_kv=8,16",
+        "--axis",
+        "batch=1,2",
+        "--axis",
+        "seq_kv=1024,32768",
+        "--axis",
+        "gpu=h100-sxm5-80gb,a100-sxm4-80gb",
+    ];
+    let said = place.out(&wide);
+    for word in ["h100-sxm5-80gb", "latency", "64x128", "heads_", "0.4848"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert!(said.contains("no room for tflop_per_s, percent_of_roof: they are in --format csv"), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    // What is asked for stays, and where its axes alone have no room, the lines are longer.
+    let more =
+        ["--axis", "memory.dram.bandwidth=1 TB/s,2 TB/s", "--axis", "clocks.tensor=1 GHz", "--axis", "sm.count=100"];
+    let said = place.out(&[&wide[..], &more, &["--pareto", "time,cost"]].concat());
+    assert!(said.contains("no room for bound, tile:"), "{said}");
+    let row = said.lines().find(|line| line.contains("h100-sxm5-80gb")).unwrap();
+    assert!(row.contains("2 TB/s") && row.split_whitespace().last().unwrap().starts_with("0.0"), "{said}");
+}
+
+#[test]
+fn what_lacks_either_value_of_a_front_is_told() {
+    let place = Place::new();
+    place.file("t.csv", "point,a,b\n0,1,2\n1,,3\n2,2,\n");
+    place.run(&["chart", "pareto", "t.csv", "--x", "a", "--y", "b", "--output", "t.svg"]).success();
+    let svg = text(&place.read("t.svg"));
+    assert!(svg.contains("2 points without a or b, left out"), "{svg}");
+}

@@ -124,8 +124,8 @@ impl Front {
         let left = points.len() - dots.len();
         let mut notes = vec![String::new()];
         if left > 0 {
-            let both = format!("{} and {}", asked.x, asked.y);
-            notes.push(points.failed(left as u64, &both, ", left out"));
+            let either = format!("{} or {}", asked.x, asked.y);
+            notes.push(points.failed(left as u64, &either, ", left out"));
         }
         let side = |more: bool| if more { "more" } else { "less" };
         notes[0] = format!(

@@ -71,7 +71,8 @@ impl Questions {
         for line in lines {
             text += &(textwrap::fill(&clean(&line), world::width()) + "\n");
         }
-        Ok(text + "\n" + &for_people(&found).text())
+        let table = for_people(&found);
+        Ok(text + "\n" + &table.unbroken().unwrap_or_else(|| table.wide()))
     }
 
     fn crossing(&self, space: &Swept, first: &str, along: &str, format: Format) -> Result<String> {

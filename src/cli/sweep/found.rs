@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Swept, span::headline};
 use crate::{
-    cli::table::{Cell as Drawn, Table},
+    cli::{
+        table::{Cell as Drawn, Table},
+        world,
+    },
     report::clean,
     sweep::{Batch, Cell, Column, Found, Kept, Objective, Search, csv},
     units::{counted, grouped, significant},
@@ -58,6 +61,7 @@ impl Wanted {
     }
 }
 
+const TIME: &str = "predicted_us";
 /// Headings of results for people.
 const SHORT: [(&str, &str); 9] = [
     ("predicted_us", "us"),
@@ -70,12 +74,6 @@ const SHORT: [(&str, &str); 9] = [
     ("gpu_name", "GPU"),
     ("limiters", "limits"),
 ];
-
-/// A table of columns by name.
-fn table<'a>(heads: &[&'a str]) -> Table<'a> {
-    let short = |head: &'a str| SHORT.iter().find(|(name, _)| *name == head).map_or(head, |(_, short)| short);
-    Table { columns: heads.iter().map(|head| (short(head), *head)).collect(), rows: Vec::new() }
-}
 
 /// A cell that stands to the right where it is a number; the times of a table are read by 4 digits.
 fn drawn(text: &str) -> Drawn {
@@ -204,7 +202,9 @@ impl Report<'_> {
         rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
         let rows: Vec<_> = rows.into_iter().map(|kept| kept.cells.clone()).collect();
         let total = rows.len();
-        format!("\n{line}\n") + &self.table(places, rows, total) + if self.found.left_out { LEFT_OUT } else { "" }
+        format!("\n{line}\n")
+            + &self.table(places, &[TIME, name], rows, total)
+            + if self.found.left_out { LEFT_OUT } else { "" }
     }
 
     fn front(&self, [first, second]: &[Objective; 2], width: usize) -> String {
@@ -215,11 +215,22 @@ impl Report<'_> {
             0 => format!("No point has values in both {} and {}.", first.name, second.name),
             n => format!("{} no other beats in both {} and {}:", counted(n as u64, "point"), first.name, second.name),
         };
-        format!("\n{}\n", textwrap::fill(&line, width)) + &self.table(places, rows, self.found.front.len())
+        format!("\n{}\n", textwrap::fill(&line, width))
+            + &self.table(places, &[&first.name, &second.name], rows, self.found.front.len())
     }
 
-    /// Rows in some of their columns, each once; those that are empty throughout are left out.
-    fn table(&self, mut places: Vec<usize>, rows: Vec<Vec<String>>, total: usize) -> String {
+    /// The heading of a column for people.
+    fn head(&self, place: usize) -> String {
+        if (1..self.inputs).contains(&place) {
+            return self.key(place).into();
+        }
+        let name = self.columns[place].name.as_str();
+        SHORT.iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short).into()
+    }
+
+    /// Rows in some of their columns, each once; those that are empty throughout are left out, and where the terminal has no room for
+    /// all without a break inside a word, the last ones of which `keep` has none.
+    fn table(&self, mut places: Vec<usize>, keep: &[&str], rows: Vec<Vec<String>>, total: usize) -> String {
         if rows.is_empty() {
             return String::new();
         }
@@ -231,14 +242,38 @@ impl Report<'_> {
             new
         });
         let axis = |place: usize| (1..self.inputs).contains(&place);
-        let heads: Vec<&str> =
-            places.iter().map(|p| if axis(*p) { self.key(*p) } else { self.columns[*p].name.as_str() }).collect();
-        let mut table = table(&heads);
-        for cells in shown {
-            let cell = |p: &usize| if axis(*p) { self.value(cells, *p).into() } else { drawn(&cells[*p]) };
-            table.rows.push(places.iter().map(cell).collect());
+        let table = |places: &[usize], heads: &[String]| {
+            let cell =
+                |cells: &[String], p: usize| if axis(p) { self.value(cells, p).into() } else { drawn(&cells[p]) };
+            let row = |cells: &Vec<String>| places.iter().map(|p| cell(cells, *p)).collect();
+            let columns = heads.iter().map(|head| (head.as_str(), head.as_str())).collect();
+            let table = Table { columns, rows: shown.iter().map(row).collect() };
+            table.unbroken().ok_or_else(|| table.wide())
+        };
+        let mut heads: Vec<String> = places.iter().map(|p| self.head(*p)).collect();
+        let mut without = Vec::new();
+        let mut text = table(&places, &heads);
+        while text.is_err() {
+            let name = |place: &usize| self.columns[*place].name.as_str();
+            let long = heads.iter_mut().filter(|head| !head.contains('\n') && head.contains(['.', '_']));
+            // A long key goes on in the next line; then columns go.
+            if let Some(head) = long.max_by_key(|head| head.len()) {
+                *head = head.replace('.', ".\n").replace('_', "_\n");
+            } else if let Some(last) = places.iter().rposition(|p| !axis(*p) && !keep.contains(&name(p))) {
+                without.insert(0, name(&places.remove(last)));
+                heads.remove(last);
+            } else {
+                break;
+            }
+            text = table(&places, &heads);
         }
-        table.text() + &more(total)
+        // Where even the axes have no room, the lines are longer.
+        let mut text = text.unwrap_or_else(|wide| wide);
+        if !without.is_empty() {
+            let line = format!("no room for {}: they are in --format csv and --output", without.join(", "));
+            text += &(textwrap::fill(&line, world::width()) + "\n");
+        }
+        text + &more(total)
     }
 
     /// The first rows.
@@ -249,7 +284,7 @@ impl Report<'_> {
         places.extend(results.iter().filter_map(|name| self.place(name)));
         let cells = |row| (0..self.columns.len()).map(|place| csv::cell(batch, place, row, self.inputs)).collect();
         let rows = (0..batch.rows.min(SHOWN)).map(cells).collect();
-        format!("\n{}", self.table(places, rows, self.found.rows as usize))
+        format!("\n{}", self.table(places, &[TIME], rows, self.found.rows as usize))
     }
 
     /// For programs.

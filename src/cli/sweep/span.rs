@@ -62,7 +62,8 @@ pub fn dry(plan: &Plan, command: &str, shard: Shard, format: Format) -> String {
             grouped(rows.start)
         );
     }
-    text + "\n" + &axes(plan).text()
+    let axes = axes(plan);
+    text + "\n" + &axes.unbroken().unwrap_or_else(|| axes.wide())
 }
 
 /// Title, operation, number of points, what stays.
