@@ -1,6 +1,7 @@
 //! `sweep`: parameter spaces, point by point, and what is found in them; `merge` joins the results of shards.
 
 mod ask;
+mod check;
 mod command;
 mod folder;
 mod found;
@@ -25,7 +26,7 @@ use crate::{
     fit::Prices,
     gpu::Catalog,
     scenario, simulation,
-    sweep::{Evaluator, Options, Place, Plan, Sample, Shard, Subject, Values, columns, embedded},
+    sweep::{Options, Place, Plan, Sample, Shard, Subject, Values, columns, embedded},
 };
 pub use merge::{MergeArgs, merge};
 
@@ -172,7 +173,7 @@ impl Space {
             }
             notes.extend(catalog.find(&name)?.assumption);
         }
-        check(&plan, &catalog, &prices)?;
+        check::check(&plan, &catalog, &prices)?;
         Ok(Swept { command: self.command(&plan), plan, catalog, prices, notes })
     }
 
@@ -239,39 +240,6 @@ fn gpu_names(plan: &Plan) -> Vec<String> {
     let fixed = plan.fixed.iter().filter(|f| f.place == Place::Gpu).map(|f| f.value.clone());
     let axes = plan.axes().filter(|(_, a)| a.place == Place::Gpu);
     fixed.chain(axes.flat_map(|(_, a)| (0..a.values.len()).map(|i| a.values.text(i)))).collect()
-}
-
-/// Refuses a sweep whose first point shows that no point has what it needs, that of each operation in any order.
-fn check(plan: &Plan, catalog: &Catalog, prices: &Prices) -> Result<()> {
-    let mut evaluator = Evaluator::new(plan, catalog, prices);
-    let mut at = vec![0; plan.groups.len()];
-    let operations = plan.axes().find(|(_, axis)| axis.key == "op").map(|(group, axis)| (group, axis.values.len()));
-    let (group, count) = operations.unwrap_or((0, 1));
-    let mut point = |operation: u64| {
-        if operations.is_some() {
-            at[group] = operation;
-        }
-        at.clone()
-    };
-    let points: Vec<Vec<u64>> = (0..count).map(&mut point).collect();
-    for at in &points {
-        match evaluator.answer(at) {
-            Err(error) if error.contains("is empty; ") => {
-                bail!("{error}: give it by --fix or --axis, or in the file")
-            }
-            Err(error) if error.contains("has no field") || error.contains("unknown field") => bail!("{error}"),
-            _ => {}
-        }
-    }
-    let fixed = plan.fixed.iter().map(|fixed| (&fixed.key, &fixed.place));
-    let keys = fixed.chain(plan.axes().map(|(_, axis)| (&axis.key, &axis.place)));
-    for (key, place) in keys.filter(|(_, place)| place.is_of_an_operation()) {
-        let read: Vec<bool> = points.iter().filter_map(|at| evaluator.reads(at, place)).collect();
-        if read.len() == points.len() && !read.contains(&true) {
-            bail!("`{key}` is a key of other operations and changes nothing of {}: leave it out", plan.op);
-        }
-    }
-    Ok(())
 }
 
 pub fn run(args: Args) -> Result<u8> {

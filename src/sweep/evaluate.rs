@@ -257,6 +257,7 @@ impl<'a> Evaluator<'a> {
         self.answer(at).ok()?;
         self.subject.set(place, "?");
         let read = self.answer(at).is_err();
+        self.subject.set(place, "");
         // Everything is set anew for the next point.
         self.before.fill(u64::MAX);
         for fixed in &self.plan.fixed {

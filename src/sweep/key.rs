@@ -198,9 +198,25 @@ impl Place {
     pub fn is_of_an_operation(&self) -> bool {
         match self {
             Self::Column(place) => !["op", "source", "timing"].contains(&COLUMNS[*place]),
-            Self::Conv(_) => true,
+            Self::Note(_) | Self::Word(_) | Self::Conv(_) => true,
             _ => false,
         }
+    }
+
+    /// The one operation that reads it, of a key that takes values which are none without a word.
+    pub fn reader(&self) -> Option<&'static str> {
+        match self {
+            Self::Note("kind") => Some("elementwise"),
+            Self::Word("bare") => Some("attention"),
+            Self::Word(_) => Some("reduction"),
+            _ => None,
+        }
+    }
+
+    /// All keys that some operations read and others do not.
+    pub fn of_operations() -> impl Iterator<Item = (String, Self)> {
+        let keys = Subject::Operation.keys().into_iter();
+        keys.filter_map(|key| operation(&key).map(|place| (key, place))).filter(|(_, place)| place.is_of_an_operation())
     }
 
     /// Whether the value belongs to the GPU, so that points that share it share what is made of it.

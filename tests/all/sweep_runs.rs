@@ -218,3 +218,66 @@ fn what_lacks_either_value_of_a_front_is_told() {
     let svg = text(&place.read("t.svg"));
     assert!(svg.contains("2 points without a or b, left out"), "{svg}");
 }
+
+#[test]
+fn a_summary_of_the_rest_says_of_how_many_rows() {
+    let place = Place::new();
+    let words =
+        words(&["--axis", "m=1:100", "--part-rows", "40", "--parts", "csv", "--out", "rows", "--format", "json"]);
+    let first = place.out(&words);
+    assert!(first.contains("\"rows\": 100,\n  \"rows_of_earlier_run\": 0,"), "{first}");
+    fs::remove_file(place.0.path().join("rows/rows-040.csv")).unwrap();
+    let rest = place.out(&[&words[..], &["--resume"]].concat());
+    assert!(rest.contains("\"rows\": 40,\n  \"rows_of_earlier_run\": 60,"), "{rest}");
+}
+
+#[test]
+fn a_key_is_taken_where_an_operation_reads_it() {
+    let place = Place::new();
+    let products = "m=64 n=64 k=64";
+    let conv = "conv.N=1 conv.C=64 conv.H=32 conv.W=32 conv.K=64 conv.R=3 conv.S=3";
+    let heads = "heads_q=8 head_dim=64 seq_kv=128";
+    let both = format!("op=gemm,attention {products} {heads}");
+    let rows = "rows=8 cols=64";
+    let run = |op: &str, words: &str, key: &str| {
+        let mut all = vec!["sweep", "--op", op, "--gpu", "l40s", "--fix", "dtype=bf16"];
+        for word in words.split(' ').chain([key]) {
+            all.extend([if word.contains(',') { "--axis" } else { "--fix" }, word]);
+        }
+        let run = place.run(&all);
+        let output = run.get_output();
+        (output.status.code(), text(&output.stderr))
+    };
+    let taken = [
+        ("gemm", products, "tile=64x64 splits=1 sparsity=2:4 weight_copies=2 data=random batch=2 timing=launch"),
+        ("attention", heads, "window=4 library=fa2 bare=1 bare=0 causal=1 batch=2 phase=prefill seq_q=64 heads_kv=8"),
+        ("elementwise", rows, "kind=gelu reads=2 writes=2 load_bytes=4"),
+        ("elementwise", "rows=8 cols=64 reads=1 writes=1", "kind=gelu"),
+        ("memcpy", rows, "reads=2 writes=2 load_bytes=4"),
+        ("reduction", rows, "full=1"),
+        ("moe", "m=64 n=64 k=64 experts=8 topk=2", "ep=2 routing=power:1.2"),
+        ("conv", conv, "phase=fwd conv.stride=1 conv.pad=1 conv.dil=1 conv.groups=1 conv.layout=NHWC"),
+        ("gemm", &both, "window=4 tile=64x64"),
+    ];
+    for (op, words, keys) in taken {
+        for key in keys.split(' ') {
+            let (code, message) = run(op, words, key);
+            assert_eq!(code, Some(0), "{op} {key}: {message}");
+        }
+    }
+    let refused = [
+        ("gemm", products, "window=4 experts=8 kind=gelu bare=1 full=1 library=fa2 reads=2 seq_q=4 conv.C=3 rows=4"),
+        ("softmax", rows, "full=1 kind=gelu m=4 data=random tile=64x64"),
+        ("attention", heads, "sparsity=2:4 full=1 n=8"),
+        ("gemm", &both, "rows=4 topk=2"),
+    ];
+    for (op, words, keys) in refused {
+        for key in keys.split(' ') {
+            let (code, message) = run(op, words, key);
+            let name = key.split('=').next().unwrap();
+            assert_eq!(code, Some(2), "{op} {key}: {message}");
+            let told = format!("`{name}` is a key of other operations and changes nothing of {op}");
+            assert!(message.contains(&told) && message.contains("keys of ") && message.contains("dtype,"), "{message}");
+        }
+    }
+}

@@ -93,6 +93,8 @@ pub struct Report<'a> {
     /// The first rows.
     pub first: Option<&'a Batch>,
     pub search: &'a Search,
+    /// Rows of an earlier run, which nothing here was said of.
+    pub unseen: u64,
 }
 
 impl Report<'_> {
@@ -310,6 +312,7 @@ impl Report<'_> {
             "op": plan.op,
             "points": plan.points(),
             "rows": found.rows,
+            "rows_of_earlier_run": self.unseen,
             "errors": found.errors,
             "first_error": found.first_error,
             "bounds": {"math": math, "memory": memory, "latency": latency},

@@ -103,7 +103,8 @@ pub fn run(args: &Args, space: &Swept, columns: &[Column]) -> Result<u8> {
         bail!("no point can be evaluated: {}", found.first_error.unwrap_or_default());
     }
     let first = first.filter(|_| written.is_none());
-    let report = found::Report { space, columns, inputs, found: &found, first: first.as_ref(), search: &search };
+    let report =
+        found::Report { space, columns, inputs, found: &found, first: first.as_ref(), search: &search, unseen };
     match args.output.format {
         // The rows were the answer.
         Format::Csv if written.is_none() => {
