@@ -15,12 +15,13 @@ const ORDER: [&str; 29] = [
 
 /// A crate, and the folders or files under `src` that may use it.
 #[rustfmt::skip]
-const FENCES: [(&str, &[&str]); 19] = [
+const FENCES: [(&str, &[&str]); 20] = [
     ("clap", &["cli", "main"]),
     ("clap_complete", &["cli"]),
     ("anyhow", &["cli", "main"]),
     ("indicatif", &["cli"]),
     ("tempfile", &["cli"]),
+    ("rustix", &["cli"]),
     ("plotters", &["chart"]),
     ("plotters_svg", &["chart"]),
     ("resvg", &["chart"]),
