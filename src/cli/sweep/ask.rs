@@ -14,7 +14,7 @@ use crate::{
     },
     report::clean,
     sweep::{Condition, Crossing, Sensitivity, crossings, sensitivity},
-    units::significant,
+    units::{grouped, significant},
 };
 
 /// A question about the space instead of a run through it.
@@ -115,7 +115,7 @@ impl Questions {
                     text += &(textwrap::fill(&clean(&line), world::width()) + "\n");
                 }
                 if found.len() > SHOWN {
-                    text += &format!("and {} more combinations: --format csv\n", found.len() - SHOWN);
+                    text += &format!("and {} more combinations: --format csv\n", grouped((found.len() - SHOWN) as u64));
                 }
                 Ok(text)
             }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use anyhow::{Context, Result, bail};
 
 use super::parts::Manifest;
-use crate::cli::world;
+use crate::{cli::world, units::grouped};
 
 /// Most parts of a shard: more files than that no folder likes.
 const MOST_PARTS: u64 = 1_000_000;
@@ -23,7 +23,8 @@ pub fn prepare(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Ready
     let rows = manifest.end_row - manifest.first_row;
     if rows / manifest.part_rows > MOST_PARTS {
         let least = rows.div_ceil(MOST_PARTS);
-        bail!("--part-rows {}: {rows} rows in more than {MOST_PARTS} parts; take at least {least}", manifest.part_rows);
+        let (rows, most) = (grouped(rows), grouped(MOST_PARTS));
+        bail!("--part-rows {}: {rows} rows in more than {most} parts; take at least {least}", manifest.part_rows);
     }
     world::folder(folder)?;
     let what = || format!("`{}` cannot be read", folder.display());

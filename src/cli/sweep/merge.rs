@@ -66,8 +66,9 @@ fn manifests(folders: &[PathBuf]) -> Result<Vec<Held>> {
 }
 
 /// All shards of one sweep, in order.
-fn checked(folders: &[PathBuf]) -> Result<Vec<Held>> {
+fn checked(folders: &[PathBuf], output: &Path) -> Result<Vec<Held>> {
     let held = manifests(folders)?;
+    apart(output, &held)?;
     let first = &held[0];
     for other in &held[1..] {
         if let Some(difference) = other.manifest.apart_from(&first.manifest) {
@@ -117,8 +118,7 @@ fn apart(output: &Path, held: &[Held]) -> Result<()> {
 }
 
 pub fn merge(args: MergeArgs) -> Result<u8> {
-    let held = checked(&args.folders)?;
-    apart(&args.output, &held)?;
+    let held = checked(&args.folders, &args.output)?;
     let first = &held[0].manifest;
     let to = Form::of(&args.output)?;
     if to == Form::Parquet && first.form == Form::Csv {
