@@ -3,7 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { check, must, redrawn, said, same } from "./harness.mjs";
+import { check, follow, must, redrawn, said, same } from "./harness.mjs";
 
 check("every tab by mouse and by arrow keys", async ({ page, address, shot }) => {
   await page.goto(`${address}/?op=gemm&m=2304&n=1537&k=4096&gpu=a100-sxm4-80gb`);
@@ -26,7 +26,7 @@ check("every tab by mouse and by arrow keys", async ({ page, address, shot }) =>
 check("a pinned state is a ghost", async ({ page, address, shot }) => {
   await page.goto(`${address}/?op=kernel&grid=4000&block=256&regs=32&flop=64`);
   const start = await said(page);
-  await page.getByRole("link", { name: "Pin to compare" }).click();
+  await follow(page, () => page.getByRole("link", { name: "Pin to compare" }).click());
   await redrawn(page, () => page.locator("#flop").fill("1024"));
   must(await page.locator("#numbers td.pinned").count() > 5, "numbers of the pinned state");
   must((await page.locator("#panel .light svg").innerHTML()).includes("pinned"), "the ghost in the chart");
@@ -35,10 +35,11 @@ check("a pinned state is a ghost", async ({ page, address, shot }) => {
     await redrawn(page, () => page.getByRole("tab", { name: tab, exact: true }).click());
     await shot(`pinned-${tab.toLowerCase()}`);
   }
-  await page.getByRole("link", { name: "Back to the pinned" }).click();
+  await follow(page, () => page.getByRole("link", { name: "Back to the pinned" }).click());
   same((await said(page)).numbers, start.numbers, "the numbers of the pinned state");
   await page.goBack();
-  await page.getByRole("link", { name: "Unpin" }).click();
+  await page.waitForLoadState();
+  await follow(page, () => page.getByRole("link", { name: "Unpin" }).click());
   same(await page.locator("#numbers td.pinned").count(), 0, "pinned numbers");
 });
 
@@ -91,18 +92,18 @@ check("the back button and a reload", async ({ page, address }) => {
 
 check("another kind of GPU, network and operation brings its controls", async ({ page, address }) => {
   await page.goto(`${address}/occupancy`);
-  await page.locator("#on").selectOption("gfx942");
+  await follow(page, () => page.locator("#on").selectOption("gfx942"));
   await page.locator("#agprs").waitFor();
   await page.goto(`${address}/?op=memory`);
-  await page.locator("#phase").selectOption("train");
+  await follow(page, () => page.locator("#phase").selectOption("train"));
   await page.locator("#zero").waitFor();
-  await page.locator("#net").selectOption("none");
+  await follow(page, () => page.locator("#net").selectOption("none"));
   await page.locator("#billions").waitFor();
-  await page.locator("#net").selectOption("llama-2-7b");
+  await follow(page, () => page.locator("#net").selectOption("llama-2-7b"));
   await page.locator("#seq").waitFor();
   must((await said(page)).verdict.toLowerCase().includes("llama-2-7b"), "the network");
   await page.goto(`${address}/?op=crossover`);
-  await page.locator("#kind").selectOption("gemm");
+  await follow(page, () => page.locator("#kind").selectOption("gemm"));
   await page.waitForURL(/kind=gemm/);
   must((await said(page)).verdict.includes("gemm"), "the operation");
   await page.goto(`${address}/?op=gemm&mig=1g.10gb`);
@@ -113,10 +114,10 @@ check("another kind of GPU, network and operation brings its controls", async ({
 check("the form works without script", async ({ page, address }) => {
   await page.goto(`${address}/?op=gemm`);
   await page.locator("#m").fill("512");
-  await page.getByRole("button", { name: "Show" }).click();
+  await follow(page, () => page.getByRole("button", { name: "Show" }).click());
   await page.waitForURL(/m=512/);
   must((await said(page)).verdict.includes("512x"), "the answer");
   must(!(await page.locator("input[type=range]").first().isVisible()), "sliders need the script");
-  await page.getByRole("tab", { name: "Waves" }).click();
+  await follow(page, () => page.getByRole("tab", { name: "Waves" }).click());
   must(page.url().includes("tab=waves") && page.url().includes("m=512"), page.url());
 }, { javaScriptEnabled: false });
