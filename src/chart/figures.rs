@@ -187,21 +187,28 @@ pub fn profile_roofline(title: &str, judged: &[Judged]) -> Option<Roofline> {
 /// Samples of a tail figure; more make no visible difference.
 const TAIL_SAMPLES: u64 = 400;
 
-/// Time and utilization against the number of blocks, with the work of a block unchanged: the sawtooth.
-pub fn tail_figure(analysis: &Analysis) -> Tail {
-    let plan = &analysis.schedule;
-    let wave = plan.wave_blocks();
-    // Four waves, or half as far again as the launch, whichever shows more; very long launches are cut to 40 waves.
-    let last = (wave * 4).max(plan.blocks + plan.blocks / 2).min(wave.saturating_mul(40).max(wave * 4));
+/// Numbers of blocks that show the tail effect around a launch, both sides of every full wave among them; `wave` is at least 1.
+/// Four waves, or half as far again as the launch, whichever shows more; very long launches are cut to 40 waves.
+pub fn tail_counts(wave: u64, blocks: u64) -> Vec<u64> {
+    let last = (wave * 4).max(blocks + blocks / 2).min(wave.saturating_mul(40).max(wave * 4));
     let step = (last / TAIL_SAMPLES).max(1);
     let mut counts: Vec<u64> = (1..=last).step_by(usize::try_from(step).unwrap_or(1)).collect();
     for k in 1..=last / wave {
         counts.extend([k * wave, k * wave + 1]);
     }
-    counts.push(plan.blocks);
+    counts.push(blocks);
     counts.retain(|c| *c <= last);
     counts.sort_unstable();
     counts.dedup();
+    counts
+}
+
+/// Time and utilization against the number of blocks, with the work of a block unchanged: the sawtooth.
+pub fn tail_figure(analysis: &Analysis) -> Tail {
+    let plan = &analysis.schedule;
+    let wave = plan.wave_blocks();
+    let counts = tail_counts(wave, plan.blocks);
+    let current = counts.contains(&plan.blocks).then_some(plan.blocks);
     let samples = counts.into_iter().map(|blocks| {
         let mut launch = analysis.launch.clone();
         launch.kernel = launch.kernel.scaled(blocks as f64 / plan.blocks as f64);
@@ -223,7 +230,7 @@ pub fn tail_figure(analysis: &Analysis) -> Tail {
         pinned: Vec::new(),
         wave_blocks: wave,
         words,
-        current: (plan.blocks <= last).then_some(plan.blocks),
+        current,
     }
 }
 

@@ -6,7 +6,10 @@ use super::{
     view::{Numbers, View},
 };
 use crate::{
-    chart::{Tail, TailSample, figures::caption},
+    chart::{
+        Tail, TailSample,
+        figures::{caption, tail_counts},
+    },
     gpu::Gpu,
     schedule::{Schedule, schedule},
     simulation::{BlocksWork, LaunchSpec, Simulated, Simulation},
@@ -17,8 +20,6 @@ use crate::{
 pub(super) const SIMULATED: u64 = 20_000;
 /// Longest time of a block in milliseconds.
 const LONGEST: f64 = 1e6;
-/// Waves that the curve over the number of blocks shows at least.
-const WAVES: u64 = 4;
 
 /// Equal blocks, one per SM.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,27 +116,21 @@ impl Blocks {
     pub(super) fn tail(self, gpu: &Gpu) -> Tail {
         let words = gpu.limits.words();
         let wave = self.plan(gpu).wave_blocks();
-        let last = (wave * WAVES).max(self.count + self.count / 2);
-        let step = (last / 500).max(1);
-        let mut counts: Vec<u64> = (1..=last).step_by(step as usize).collect();
-        counts.extend((1..=last / wave).flat_map(|wave_number| [wave_number * wave, wave_number * wave + 1]));
-        counts.push(self.count);
-        counts.retain(|count| *count <= last);
-        counts.sort_unstable();
-        counts.dedup();
         let sample = |blocks: u64| {
             let plan = Self { count: blocks, ..self }.plan(gpu);
             let time_us = plan.whole_waves() as f64 * self.ms * 1e3;
             TailSample { blocks, time_us, utilization_pct: 100.0 * plan.utilization() }
         };
+        let samples: Vec<TailSample> = tail_counts(wave, self.count).into_iter().map(sample).collect();
+        let current = samples.iter().any(|sample| sample.blocks == self.count).then_some(self.count);
         let about = words.say(&format!("equal blocks of {} ms, one per SM", self.ms));
         Tail {
             caption: caption("Time over the number of blocks", gpu, &[&about]),
-            samples: counts.into_iter().map(sample).collect(),
+            samples,
             pinned: Vec::new(),
             wave_blocks: wave,
             words,
-            current: Some(self.count),
+            current,
         }
     }
 }
